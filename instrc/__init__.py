@@ -69,35 +69,43 @@ from typing import TYPE_CHECKING
 from instrc.version import __version__
 
 if TYPE_CHECKING:
-    from instrc.api import artefacts, check, compile, registry, types  # noqa: A004  -- `instrc.compile` is its name
-    from instrc.codecs.transcode import Inexpressible
-    from instrc.dialects.catalogue import targets
-    from instrc.flattening.provenance import Flat
-    from instrc.flattening.public import flatten, split, strip, subsumes
-    from instrc.importing.import_tools import import_tools
-    from instrc.ir.artefact import Artefact
-    from instrc.ir.dialect import Dialect
-    from instrc.ir.tool import Example, Tool
-    from instrc.lifting.lift import Lifted, lift
-    from instrc.lowering.encode import encode
-    from instrc.lowering.lower import Lowering, lower
-    from instrc.lowering.toolset import LoweredTools, lower_all
-    from instrc.lowering.verify import Verification, verify
-    from instrc.plans.check import check_plan
-    from instrc.plans.convert import typed_plan, uniform_plan
-    from instrc.plans.taskbench.functions import export_plan, import_plan, sample_plans, score_plans
+    from instrc.api import (
+        artefacts,
+        check,
+        close_stores,
+        compile,  # noqa: A004  -- `instrc.compile` is its name
+        find_run,
+        find_run_async,
+        flatten,
+        registry,
+        rehearse,
+        run,
+        run_async,
+        split,
+        strip,
+        subsumes,
+        types,
+    )
+    from instrc.compiler.graph import Artefact
+    from instrc.compiler.importing import import_tools
     from instrc.problems.problem import CompileError, CompileWarning, Label, Problem
     from instrc.problems.report import Report
-    from instrc.rehearsing.rehearsal import Rehearsal
-    from instrc.running import close_stores, find_run, find_run_async, rehearse, run, run_async
-    from instrc.runtime.activities import PENDING, Activities, ActivityError, activity, current_call
-    from instrc.runtime.handle import Run, RunFailedError
-    from instrc.runtime.models.model import Model, ModelError, Reply, Request
-    from instrc.runtime.models.sampling import Sample
-    from instrc.runtime.models.scripted import Scripted
-    from instrc.runtime.questions import Question
-    from instrc.runtime.retrying import Retry
-    from instrc.source import Source, Span
+    from instrc.providers.dialect import Dialect
+    from instrc.providers.lifting.lift import Lifted, lift
+    from instrc.providers.lowering.lower import Lowering, encode, lower
+    from instrc.providers.lowering.toolset import LoweredTools, lower_all
+    from instrc.providers.lowering.verify import Verification, verify
+    from instrc.providers.targets import targets
+    from instrc.providers.transcode import Inexpressible
+    from instrc.runtime.activities import PENDING, Activities, ActivityError, Retry, activity, current_call
+    from instrc.runtime.engine import Question, Run, RunFailedError
+    from instrc.runtime.models.model import Model, ModelError, Reply, Request, Sample, Scripted
+    from instrc.schema.flattening.provenance import Flat
+    from instrc.taskbench.sample import export_plan, import_plan, sample_plans, score_plans
+    from instrc.testing.rehearsal import Rehearsal
+    from instrc.text.source import Source, Span
+    from instrc.tools.plan_check import check_plan, typed_plan, uniform_plan
+    from instrc.tools.tool import Example, Tool
 
 __all__ = [
     "PENDING",
@@ -166,53 +174,53 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Artefact": "instrc.ir.artefact",
+    "Artefact": "instrc.compiler.graph",
     "CompileError": "instrc.problems.problem",
     "CompileWarning": "instrc.problems.problem",
     "Label": "instrc.problems.problem",
     "Problem": "instrc.problems.problem",
     "Report": "instrc.problems.report",
-    "Source": "instrc.source",
-    "Span": "instrc.source",
+    "Source": "instrc.text.source",
+    "Span": "instrc.text.source",
     "artefacts": "instrc.api",
     "check": "instrc.api",
     "compile": "instrc.api",
     "registry": "instrc.api",
     "types": "instrc.api",
-    "Flat": "instrc.flattening.provenance",
-    "flatten": "instrc.flattening.public",
-    "split": "instrc.flattening.public",
-    "strip": "instrc.flattening.public",
-    "subsumes": "instrc.flattening.public",
-    "Dialect": "instrc.ir.dialect",
-    "Lifted": "instrc.lifting.lift",
-    "Lowering": "instrc.lowering.lower",
-    "Tool": "instrc.ir.tool",
-    "Example": "instrc.ir.tool",
-    "LoweredTools": "instrc.lowering.toolset",
-    "Inexpressible": "instrc.codecs.transcode",
-    "encode": "instrc.lowering.encode",
-    "targets": "instrc.dialects.catalogue",
-    "Verification": "instrc.lowering.verify",
-    "verify": "instrc.lowering.verify",
-    "import_tools": "instrc.importing.import_tools",
-    "lift": "instrc.lifting.lift",
-    "lower": "instrc.lowering.lower",
-    "check_plan": "instrc.plans.check",
-    "export_plan": "instrc.plans.taskbench.functions",
-    "import_plan": "instrc.plans.taskbench.functions",
-    "sample_plans": "instrc.plans.taskbench.functions",
-    "score_plans": "instrc.plans.taskbench.functions",
-    "typed_plan": "instrc.plans.convert",
-    "uniform_plan": "instrc.plans.convert",
-    "lower_all": "instrc.lowering.toolset",
-    "close_stores": "instrc.running",
-    "find_run": "instrc.running",
-    "find_run_async": "instrc.running",
-    "Rehearsal": "instrc.rehearsing.rehearsal",
-    "rehearse": "instrc.running",
-    "run": "instrc.running",
-    "run_async": "instrc.running",
+    "Flat": "instrc.schema.flattening.provenance",
+    "flatten": "instrc.api",
+    "split": "instrc.api",
+    "strip": "instrc.api",
+    "subsumes": "instrc.api",
+    "Dialect": "instrc.providers.dialect",
+    "Lifted": "instrc.providers.lifting.lift",
+    "Lowering": "instrc.providers.lowering.lower",
+    "Tool": "instrc.tools.tool",
+    "Example": "instrc.tools.tool",
+    "LoweredTools": "instrc.providers.lowering.toolset",
+    "Inexpressible": "instrc.providers.transcode",
+    "encode": "instrc.providers.lowering.lower",
+    "targets": "instrc.providers.targets",
+    "Verification": "instrc.providers.lowering.verify",
+    "verify": "instrc.providers.lowering.verify",
+    "import_tools": "instrc.compiler.importing",
+    "lift": "instrc.providers.lifting.lift",
+    "lower": "instrc.providers.lowering.lower",
+    "check_plan": "instrc.tools.plan_check",
+    "export_plan": "instrc.taskbench.sample",
+    "import_plan": "instrc.taskbench.sample",
+    "sample_plans": "instrc.taskbench.sample",
+    "score_plans": "instrc.taskbench.sample",
+    "typed_plan": "instrc.tools.plan_check",
+    "uniform_plan": "instrc.tools.plan_check",
+    "lower_all": "instrc.providers.lowering.toolset",
+    "close_stores": "instrc.api",
+    "find_run": "instrc.api",
+    "find_run_async": "instrc.api",
+    "Rehearsal": "instrc.testing.rehearsal",
+    "rehearse": "instrc.api",
+    "run": "instrc.api",
+    "run_async": "instrc.api",
     "PENDING": "instrc.runtime.activities",
     "Activities": "instrc.runtime.activities",
     "ActivityError": "instrc.runtime.activities",
@@ -222,12 +230,12 @@ _HOMES = {
     "ModelError": "instrc.runtime.models.model",
     "Reply": "instrc.runtime.models.model",
     "Request": "instrc.runtime.models.model",
-    "Sample": "instrc.runtime.models.sampling",
-    "Scripted": "instrc.runtime.models.scripted",
-    "Retry": "instrc.runtime.retrying",
-    "Question": "instrc.runtime.questions",
-    "Run": "instrc.runtime.handle",
-    "RunFailedError": "instrc.runtime.handle",
+    "Sample": "instrc.runtime.models.model",
+    "Scripted": "instrc.runtime.models.model",
+    "Retry": "instrc.runtime.activities",
+    "Question": "instrc.runtime.engine",
+    "Run": "instrc.runtime.engine",
+    "RunFailedError": "instrc.runtime.engine",
 }
 """Where each public name is defined."""
 

@@ -1,28 +1,83 @@
-"""Compile and check from Python: what the commands of the same names do, as functions."""
+"""The public functions: compile and check, schemas, runs."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack, cast, overload
 
-from instrc import arguments, problems
-from instrc.files import is_there, unreadable
-from instrc.finding import find_files
-from instrc.importing.vibes_in_memory import schemas_in_memory
-from instrc.jsonvalue import Json, JsonObject
-from instrc.limits.programs import BATCH_ITEMS
-from instrc.plain_values import takes_plain_values
+from instrc import problems
+from instrc.compiler.graph import Artefact
+from instrc.compiler.resolve import schemas_in_memory
+from instrc.compiler.workspace import OptionOverrides, Workspace
+from instrc.engines.folder import EngineRun
+from instrc.engines.launch import EngineName, Here, Launcher, Own, close_stores, equipped, given_inputs, host_of, how_of
+from instrc.engines.memory import LiveRun
+from instrc.engines.prepare import Prepared, all_activities, prepare
 from instrc.problems.problem import CompileError, CompileWarning, Problem
 from instrc.problems.report import Report
-from instrc.source import Source
-from instrc.workspace import OptionOverrides, Workspace
+from instrc.runtime.activities import Activities
+from instrc.runtime.effects import Check
+from instrc.runtime.engine import People, Run, run_to_end
+from instrc.runtime.interpreter import versions
+from instrc.runtime.models.catalogue import model_of
+from instrc.runtime.models.model import Model
+from instrc.runtime.traces import Sink
+from instrc.schema import inclusion as comparing
+from instrc.schema import strip as splitting
+from instrc.schema import strip as stripping
+from instrc.schema.flattening import flatten as flattening
+from instrc.schema.flattening.contradictions import FlattenKeywords
+from instrc.schema.inclusion import Subsumption
+from instrc.schema.plain_checks import is_sound
+from instrc.schema.references import Locate, kind_in_words
+from instrc.schema.strip import Split
+from instrc.schema.wellformed import problems_of
+from instrc.testing.rehearsal import Rehearsal, made_inputs, rehearsal_of
+from instrc.text import arguments
+from instrc.text.arguments import as_plain, attribute, takes_plain_values, takes_plain_values_async, takes_shared_parts
+from instrc.text.jsonvalue import Json, JsonObject, require_tree
+from instrc.text.limits import BATCH_ITEMS, FLAT_SCHEMAS
+from instrc.text.names import free_name
+from instrc.text.source import Source
+from instrc.tools.python_classes import module, module_parts
+from instrc.tools.python_types import PythonType, schema_of_call, schema_of_type
+from instrc.vibes.find_files import find_files, is_there, unreadable
 
 if TYPE_CHECKING:
     import referencing
 
-    from instrc.ir.artefact import Artefact, Emit
+    from instrc.compiler.graph import Artefact, Emit
+    from instrc.schema.flattening.provenance import Flat
+
+
+# Write the classes of what programs compile to.
+
+
+def module_of(artefacts: Iterable[Artefact], source: str) -> str:
+    """Return a module with the classes of each export: what the model fills in, call by call, its steps, and the result.
+
+    `source` is named in the first line.
+    """
+    documents: dict[str, tuple[dict[str, Json], Json]] = {}
+    for artefact in artefacts:
+        name = free_name(artefact.name, documents.__contains__)
+        documents[name] = ({name: artefact.documents["tool"], **_later(artefact, name)}, artefact.documents["result"])
+    return module(f"Classes for {source}.", module_parts(documents))
+
+
+def _later(artefact: Artefact, name: str) -> dict[str, Json]:
+    """Return what the model fills in after the entry of a process, by name."""
+    if "process" not in artefact.documents:
+        return {}
+    from instrc.testing.preview import later_schemas  # brings the interpreter
+
+    return {f"{name}_{chunk}": schema for chunk, schema in later_schemas(artefact).items()}
+
+
+# Compile and check from Python: what the commands of the same names do, as functions.
+
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 ProgramInput: TypeAlias = AnyPath | Source
@@ -178,7 +233,6 @@ def types(
         report=report,
     )
     _warn(report)
-    from instrc.classes.programs import module_of  # the generator is an extra
 
     named = _as_source_or_path(program)
     file = named.name if isinstance(named, Source) else os.path.basename(named)  # noqa: PTH119  -- the path as it was given
@@ -256,3 +310,403 @@ def _as_source_or_path(program: ProgramInput) -> str | Source:
     if isinstance(program, str) and ("\n" in program or not program.endswith(_PATH_ENDINGS)):
         return Source(TEXT_NAME, program)
     return arguments.path("program", program)
+
+
+# Run programs from Python: `instrc.run`, `instrc.find_run`, and the same as coroutines.
+
+
+__all__ = ["close_stores", "find_run", "find_run_async", "rehearsal", "rehearse", "run", "run_async"]
+ProgramLike: TypeAlias = str | os.PathLike[str] | Source | dict[str, Json]
+Handlers: TypeAlias = Activities | Mapping[str, object] | Iterable[object]
+
+
+def run(
+    program: ProgramLike,
+    input: Json = None,  # noqa: A002  -- its name
+    *,
+    model: Model | str | None = None,
+    activities: Handlers = (),
+    people: People | None = None,
+    checks: Mapping[str, Check] | None = None,
+    engine: EngineName = "memory",
+    store: str | os.PathLike[str] | None = None,
+    export: str | None = None,
+    id: str | None = None,  # noqa: A002  -- its name
+    requests: int | None = None,
+    tokens: int | None = None,
+    rehearse: bool = False,
+    vibes: Mapping[str, object] | None = None,
+    roots: Iterable[str | os.PathLike[str]] = (),
+    shared: Iterable[str | os.PathLike[str]] = (),
+    watch: Sink | None = None,
+) -> Run:
+    """Run a program until it ends or waits for an answer; `Run.answer` continues it.
+
+        run = instrc.run('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted({"draft": {}}))
+        assert run.value == {}
+
+    `program` is a path (`.aug`, `.vibe.json`, or a compiled `.json`), the text of a program, or a compiled document.
+    `input` is `prompt`, or an object of inputs by name.
+    `model` is an object with the method of `instrc.Model`, or a text as for `--model`: `sample`, `scripted:FILE`; if neither it
+    nor a setting names one, answers are generated from their schemas.
+    `activities` are functions by name, functions marked with `instrc.activity`, or the JSON of processes by name; they come
+    before those of `[tool.instrc.activities]`.  `people` answers questions immediately; without it the run waits.
+    `checks` are functions that check the value of a step: if one returns a text (the error), the model is asked again.
+    `engine` carries out the run: `memory`, in this process, stored only if a `store` is given; `durable`, in the store, by this
+    process and, when that has ended, by any other; `temporal`, on a server.  `store` is a folder, or the URL of a database.
+    With an `id` the same call continues the run that it has begun before.
+    `requests` and `tokens` are the budget of the run.  `rehearse` generates all results of activities from their schemas.
+    `vibes` are instructions from memory by name, as for `compile`; a run that is continued is given them again.
+    `watch` is given every event as it happens.  `CompileError` contains all problems of the program, its inputs and settings.
+    """
+    return run_to_end(
+        run_async(
+            program,
+            input,
+            model=model,
+            activities=activities,
+            people=people,
+            checks=checks,
+            engine=engine,
+            store=store,
+            export=export,
+            id=id,
+            requests=requests,
+            tokens=tokens,
+            rehearse=rehearse,
+            vibes=vibes,
+            roots=roots,
+            shared=shared,
+            watch=watch,
+        )
+    )
+
+
+@takes_plain_values_async
+async def run_async(
+    program: ProgramLike,
+    input: Json = None,  # noqa: A002  -- its name
+    *,
+    model: Model | str | None = None,
+    activities: Handlers = (),
+    people: People | None = None,
+    checks: Mapping[str, Check] | None = None,
+    engine: EngineName = "memory",
+    store: str | os.PathLike[str] | None = None,
+    export: str | None = None,
+    id: str | None = None,  # noqa: A002  -- its name
+    requests: int | None = None,
+    tokens: int | None = None,
+    rehearse: bool = False,
+    vibes: Mapping[str, object] | None = None,
+    roots: Iterable[str | os.PathLike[str]] = (),
+    shared: Iterable[str | os.PathLike[str]] = (),
+    watch: Sink | None = None,
+) -> Run:
+    """Run a program as `run` does, in asynchronous code; `Run.answer_async` continues it.
+
+        async def main() -> None:
+            run = await instrc.run_async('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted([{}]))
+            assert run.status == "done"
+
+        asyncio.run(main())
+
+    The arguments are those of `run`.
+    """
+    _require(model, export, id, requests, tokens, watch)
+    places, further = arguments.paths("roots", roots), arguments.paths("shared", shared)
+    prepared = _prepared(program, export, places, further, vibes)
+    own = _own_equipment(model, activities, checks)
+    known = all_activities(prepared, own.activities or Activities(), rehearse=rehearse)
+    words = model if isinstance(model, str) else None
+    how = how_of(prepared, model=words, rehearse=rehearse, own=own)
+    made = Launcher(prepared, activities=known, requests=requests, tokens=tokens, how=how, rehearse=rehearse).launch(input, id)
+    if arguments.text("engine", engine) == "memory" and store is None:
+        effects = equipped(prepared, made.run, _model(own, how, prepared), known, watch, own.checks)
+        return await LiveRun(made.plan, versions.begin(made.plan, made.inputs), effects, people).resume_async()
+    host = host_of(engine, None if store is None else arguments.path("store", store))
+    host.take(made.run, Here(own, people, watch))
+    return EngineRun(host, await host.start(made))
+
+
+@takes_plain_values
+def rehearse(
+    program: ProgramLike,
+    input: Json = None,  # noqa: A002  -- its name
+    *,
+    export: str | None = None,
+    vibes: Mapping[str, object] | None = None,
+    roots: Iterable[str | os.PathLike[str]] = (),
+    shared: Iterable[str | os.PathLike[str]] = (),
+) -> Rehearsal:
+    """Rehearse a program until each of its branches was taken, with generated answers, results and failures.
+
+        rehearsal = instrc.rehearse('when prompt is "a" { @{ title: "Draft", type: "object" } }')
+        assert not rehearsal.missed
+
+    A `Rehearsal` has `runs`, each with `choices`, `branches` and `outcome`, and the branches that it has `missed`, with reasons.
+    `input` and `vibes` are as for `run`; inputs that are not given are generated too.  Nothing is called, asked or stored.
+    """
+    arguments.text_or_none("export", export)
+    places, further = arguments.paths("roots", roots), arguments.paths("shared", shared)
+    prepared = _prepared(program, export, places, further, vibes)
+    return rehearsal(prepared, input)
+
+
+def rehearsal(prepared: Prepared, given: Json) -> Rehearsal:
+    """Return the rehearsal of a prepared program; `CompileError` if the input does not fit."""
+    inputs: dict[str, Json] = given if isinstance(given, dict) else {} if given is None else {"prompt": given}
+    wrong: list[Problem] = []
+    made = made_inputs(prepared.inputs)
+    given_inputs(prepared.inputs, {**made, **inputs}, wrong)
+    if wrong:
+        raise CompileError(wrong)
+    return rehearsal_of(prepared.document, inputs, made)
+
+
+def find_run(
+    id: str,  # noqa: A002  -- its name
+    *,
+    engine: EngineName = "durable",
+    store: str | os.PathLike[str] | None = None,
+    model: Model | None = None,
+    activities: Handlers = (),
+    checks: Mapping[str, Check] | None = None,
+    people: People | None = None,
+    watch: Sink | None = None,
+) -> Run:
+    """Return a stored run, to read its state, to answer it or to continue it; `CompileError` if there is none.
+
+        run = instrc.run('@{ title: "Ask_User", type: "object" }', "?", store=".instrc", id="letter-1")
+        found = instrc.find_run("letter-1", engine="memory")
+        assert found.status == "waiting"
+
+    Give `model`, `activities` and `checks` again if the run was begun with them and the settings do not name them.
+    """
+    work = find_run_async(
+        id, engine=engine, store=store, model=model, activities=activities, checks=checks, people=people, watch=watch
+    )
+    return run_to_end(work)
+
+
+@takes_plain_values_async
+async def find_run_async(
+    id: str,  # noqa: A002  -- its name
+    *,
+    engine: EngineName = "durable",
+    store: str | os.PathLike[str] | None = None,
+    model: Model | None = None,
+    activities: Handlers = (),
+    checks: Mapping[str, Check] | None = None,
+    people: People | None = None,
+    watch: Sink | None = None,
+) -> Run:
+    """Return a stored run, as `find_run` does, in asynchronous code.
+
+        async def status() -> str:
+            return (await instrc.find_run_async("letter-1")).status
+
+    The arguments are those of `find_run`.
+    """
+    host = host_of(arguments.text("engine", engine), None if store is None else arguments.path("store", store))
+    _require(model, None, id, None, None, watch)
+    report = await host.show(arguments.text("id", id))
+    own = _own_equipment(model, activities, checks)
+    if report.outcome is None and (own.words or people is not None or watch is not None):
+        host.take(id, Here(own, people, watch))
+    return EngineRun(host, report)
+
+
+def _own_equipment(model: Model | str | None, activities: Handlers, checks: Mapping[str, Check] | None) -> Own:
+    given = activities if isinstance(activities, Activities) else Activities(activities)
+    return Own(None if isinstance(model, str) else model, given or None, {} if checks is None else _checks(checks))
+
+
+def _model(own: Own, how: dict[str, Json], prepared: Prepared) -> Model | None:
+    """Return the model that is given, else that of the words or of the project."""
+    words = how["model"]
+    return model_of(words, prepared.folder) if own.model is None and isinstance(words, str) else own.model
+
+
+def _prepared(
+    program: ProgramLike,
+    export: str | None,
+    roots: list[str],
+    shared: list[str],
+    vibes: Mapping[str, object] | None,
+) -> Prepared:
+    """Return a program that can run; what is suspicious in it, or lost of a vibe, is a warning of Python."""
+    report = Report()
+    memory = schemas_in_memory(vibes, report)
+    prepared = prepare(_program(program), export=export, roots=roots, shared=shared, memory=memory)
+    report.problems.extend(prepared.warnings)
+    for problem in report.once():
+        warnings.warn(CompileWarning(problem), stacklevel=4)
+    return prepared
+
+
+def _program(program: ProgramLike) -> str | Source | dict[str, Json]:
+    if isinstance(program, Source | dict):
+        return program
+    if isinstance(program, str) and ("\n" in program or not program.endswith((".aug", ".json"))):
+        return Source(TEXT_NAME, program)
+    return arguments.path("program", program)
+
+
+def _require(model: object, export: object, id: object, requests: object, tokens: object, watch: object) -> None:  # noqa: A002  -- its name
+    """Refuse options of a type that they cannot have."""
+    if not (model is None or isinstance(model, str) or callable(attribute(model, "answer"))):
+        arguments.instance("model", model, str, "words or an object with the method of `instrc.Model`")
+    arguments.text_or_none("export", export)
+    arguments.text_or_none("id", id)
+    arguments.whole_or_none("requests", requests)
+    arguments.whole_or_none("tokens", tokens)
+    if watch is not None and not callable(watch):
+        arguments.instance("watch", watch, type(None), "a function")
+
+
+def _checks(checks: Mapping[str, Check]) -> dict[str, Check]:
+    """Return checks by the names of steps."""
+    found = arguments.mapping("checks", checks)
+    for name, check in found.items():
+        arguments.text("checks", name)
+        if not callable(check):
+            arguments.instance("checks", check, type(None), "functions by the names of steps")
+    return dict(found)
+
+
+# The functions of this part as users call them: a type or a function of Python is a schema too, and what is none is refused.
+#
+# Inside the compiler the functions of the same names are called, for plain values that have been checked before or were made
+# here.
+
+
+SchemaLike: TypeAlias = Mapping[str, object] | bool | PythonType
+"""A schema, or what pydantic says the schema of: a model, a typed dict, a dataclass, an annotated function."""
+
+
+@overload
+def flatten(
+    schema: SchemaLike,
+    documents: Mapping[str, Json] | None = None,
+    *,
+    trace: Literal[False] = False,
+    **options: Unpack[FlattenKeywords],
+) -> Json: ...
+
+
+@overload
+def flatten(
+    schema: SchemaLike, documents: Mapping[str, Json] | None = None, *, trace: Literal[True], **options: Unpack[FlattenKeywords]
+) -> Flat: ...
+
+
+@overload
+def flatten(
+    schema: SchemaLike, documents: Mapping[str, Json] | None = None, *, trace: bool, **options: Unpack[FlattenKeywords]
+) -> Json | Flat: ...
+
+
+@takes_shared_parts
+def flatten(
+    schema: SchemaLike,
+    documents: Mapping[str, Json] | None = None,
+    *,
+    base: str = "",
+    trace: bool = False,
+    distribute: int = 0,
+    limit: int = FLAT_SCHEMAS,
+    report: Report | None = None,
+    locate: Locate | None = None,
+    nullable: bool = False,
+    share: bool = True,
+) -> Json | Flat:
+    """Return a schema in 2020-12 that accepts exactly the same instances, without references and, where possible, `allOf`.
+
+        flat = instrc.flatten({"allOf": [{"type": "integer"}, {"minimum": 1}]})
+
+    `schema` may be a model of pydantic, a dataclass, a `TypedDict` or an annotated function: its schema is meant.
+    `documents` holds schemas by absolute URI without fragment; it may read them on demand.  `base` is the URI of `schema`.
+    `distribute` multiplies `anyOf` with `anyOf` out up to that many branches.  `limit` is the number of schemas that the
+    result may have.  Warnings go to `report`; `locate` finds the places of problems.  `nullable` reads that keyword of OpenAPI.
+    A result that would grow to more than eight times its input, and over 2,000 schemas, keeps the parts that stand in several
+    places under `$defs`, also where they differ in their annotations only, unless `share` is false.
+    With `trace` the result is a `Flat`: the schema and where each of its keywords came from.
+
+    A schema that has nothing to resolve and nothing to fold is returned as it is, the same object, in the words of its own draft.
+    A circle of references with nothing in between adds nothing, and is an error in the `report`, if one is given.
+    Raise a `CompileError` for what is no schema, references that lead nowhere, unknown dialects and results over the limit.
+    """
+    return flattening.flatten(
+        _checked(schema),
+        documents,
+        base=base,
+        trace=trace,
+        distribute=distribute,
+        limit=limit,
+        report=report,
+        locate=locate,
+        nullable=nullable,
+        share=share,
+    )
+
+
+@takes_plain_values
+def split(answer: Json, schema: SchemaLike | None = None) -> Split:
+    """Return an answer's `output`, and its `thoughts` and `metrics` by path, in the order of the answer.
+
+        parts = instrc.split({"text": "Dear Ann", "_note": "short", "$score": 9})
+
+    Keys that begin with `_` are thoughts, with `$` metrics.  With a `schema` (or a model, a dataclass, a `TypedDict`) only those
+    count that it declares as properties where they stand: a `_key` in a free-form map is data.  Without one the names decide.
+
+    A path is written with dots, `step1_page.items.0._note`; a key that is empty, holds a dot or a backslash
+    has these escaped by a backslash (the empty key is a lone backslash).
+    What is inside a thought or metric stays in it and is not divided further.
+    An answer that holds itself, or has a key that is no text, is a `TypeError`.
+    """
+    return splitting.split(answer, None if schema is None else _checked(schema))
+
+
+@takes_shared_parts
+def strip(schema: SchemaLike, which: Collection[str]) -> Json:
+    """Return a schema without the kinds named, at every depth; the same object if it has none of them.
+
+        result = instrc.strip({"type": "object", "properties": {"text": {}, "_note": {}}}, {"thoughts"})
+
+    `schema` may be a model of pydantic, a dataclass, a `TypedDict` or an annotated function: its schema is meant.
+    `which` are `thoughts` (properties that begin with `_`), `metrics` (with `$`), `engine` (keywords for the engine), `all`.
+    A property goes together with its name in `required`, `dependentRequired` and `dependentSchemas`.  Engine keywords go where
+    they stand beside a schema's own; a property that is called `references` is a property like others.
+    Nothing in `const`, `enum`, `default` or `examples` is touched.  `CompileError` for a kind that does not exist.
+    """
+    return stripping.strip(_checked(schema), which)
+
+
+@takes_plain_values
+def subsumes(a: SchemaLike, b: SchemaLike, documents: Mapping[str, Json] | None = None) -> Subsumption:
+    """Return whether `a` accepts every instance that `b` accepts.
+
+        assert instrc.subsumes({"type": "number"}, {"type": "integer"}).verdict == "yes"
+
+    Each may be a model of pydantic, a dataclass, a `TypedDict` or an annotated function: its schema is meant.
+    `yes` is proven; `no` comes with a witness that has been tried on both; everything else is `unknown`.
+    Both schemas are flattened first, with `documents` for their references.
+    Raise a `CompileError` if `jsonschema-rs` (the extra `subsume`) is not installed, or a schema cannot be read.
+    """
+    return comparing.subsumes(_checked(a), _checked(b), documents)
+
+
+def _checked(value: object) -> Json:
+    """Return a schema as plain JSON; `TypeError` for one that holds itself and is wrong somewhere."""
+    plain = cast("Json", as_plain(dict(value)) if isinstance(value, Mapping) and not isinstance(value, dict) else value)
+    if not isinstance(plain, dict | bool):
+        described = schema_of_type(value) or schema_of_call(value)
+        if described is None:
+            raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=f"{kind_in_words(plain)} is not a schema")])
+        plain = described.schema
+    if not is_sound(plain):
+        require_tree(plain)
+        if found := problems_of(plain):
+            raise CompileError(found)
+    return plain

@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def _stores_are_closed() -> Iterator[None]:
     """Close the stores that a file of tests has opened: their threads draw random numbers, which disturbs later laws."""
     yield
-    if "instrc.launching.hosting" in sys.modules:
-        from instrc.launching.hosting import close_stores
+    if "instrc.engines.launch" in sys.modules:
+        from instrc.engines.launch import close_stores
 
         close_stores()

@@ -9,7 +9,7 @@ import jsonschema
 import jsonschema_rs
 from making import Maker
 
-from instrc.flattening.flatten import flatten
+from instrc.schema.flattening.flatten import flatten
 
 
 def verdicts(schema: Any, instances: list[Any], *, thoroughly: int) -> list[bool]:

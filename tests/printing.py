@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from instrc.ir.surface import (
+from instrc.language.lexer import is_name, normal
+from instrc.language.surface import (
     Access,
     Annotated,
     Anonymous,
@@ -41,9 +42,8 @@ from instrc.ir.surface import (
     Uri,
     When,
 )
-from instrc.jsontext import dumps
-from instrc.jsonvalue import Json
-from instrc.syntax.lexer import is_name, normal
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
 
 _Piece: TypeAlias = "str | Expression | Argument | Field | Body | Condition | Test | _Data"
 _METRIC = re.compile(r"\$\w+")

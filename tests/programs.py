@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from instrc.ir.surface import (
+from instrc.language.surface import (
     Access,
     Annotated,
     Anonymous,
@@ -45,7 +45,7 @@ from instrc.ir.surface import (
     Uri,
     When,
 )
-from instrc.source import Source, Span
+from instrc.text.source import Source, Span
 
 NOWHERE = Span(Source("generated", ""), 0, 0)
 KEYWORDS = ("const", "let", "tool", "input", "true", "false", "null", "when", "each", "repeat", "try", "do")

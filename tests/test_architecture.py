@@ -1,4 +1,4 @@
-"""A file imports lower floors only, and parts of one floor never meet."""
+"""A room imports only rooms before it, and no two modules import each other."""
 
 from __future__ import annotations
 
@@ -9,52 +9,35 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FLOORS: dict[str, int] = {
-    part: floor
-    for floor, parts in enumerate(
-        [
-            [
-                "arguments",
-                "arriving",
-                "collector",
-                "durations",
-                "limits",
-                "source",
-                "json",
-                "naming",
-                "plain_values",
-                "regular",
-                "resources",
-                "tomltext",
-                "version",
-                "visible",
-            ],
-            ["problems"],
-            ["ir", "python"],
-            ["schema"],
-            ["flattening", "syntax", "vibes"],
-            ["codecs", "dialects", "passes", "plans", "sandbox"],
-            ["draw", "emit", "format", "importers", "lifting", "lint", "lowering", "scaffold"],
-            ["cases", "comparing", "compiler", "files"],
-            ["finding", "importing", "runtime", "workspace"],
-            ["checking", "launching", "lsp", "rehearsing", "testing"],
-            ["previewing"],
-            ["classes", "mcp", "running"],
-            ["api", "cli"],
-            ["__init__", "__main__"],
-        ]
-    )
-    for part in parts
-}
-ONE_PART = dict.fromkeys(("jsonkeys", "jsonplaces", "jsonreader", "jsontext", "jsonvalue"), "json")
-"""Values, their text, its exact reader and the places in it are one language."""
+ROOMS = [
+    "version",
+    "text",
+    "problems",
+    "schema",
+    "process",
+    "tools",
+    "providers",
+    "language",
+    "vibes",
+    "compiler",
+    "runtime",
+    "engines",
+    "testing",
+    "taskbench",
+    "api",
+    "server",
+    "lsp",
+    "cli",
+    "__init__",
+    "__main__",
+]
+"""A room imports only rooms before it."""
 FILES = sorted((ROOT / "instrc").rglob("*.py"))
 
 
-def part(module: str) -> str:
-    """Return the part that a module inside the package belongs to: `flattening` for `instrc.flattening.flatten`."""
-    name = module.split(".")[1] if "." in module else "__init__"
-    return ONE_PART.get(name, name)
+def room(module: str) -> str:
+    """Return the room that a module inside the package belongs to: `schema` for `instrc.schema.walk`."""
+    return module.split(".")[1] if "." in module else "__init__"
 
 
 def imports(file: Path) -> set[str]:
@@ -75,21 +58,17 @@ def _is_file(module: str) -> bool:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(ROOT).as_posix())
-def test_a_file_imports_only_lower_floors(file: Path) -> None:
-    here = part("instrc." + ".".join(file.relative_to(ROOT / "instrc").with_suffix("").parts))
-    assert here in FLOORS, f"{here} has no floor"
+def test_a_room_imports_only_rooms_before_it(file: Path) -> None:
+    here = room("instrc." + ".".join(file.relative_to(ROOT / "instrc").with_suffix("").parts))
+    assert here in ROOMS, f"{here} is no room"
     for module in imports(file):
-        there = part(module)
-        assert there == here or FLOORS[there] < FLOORS[here], f"{here} must not import {module}"
+        assert ROOMS.index(room(module)) <= ROOMS.index(here), f"{here} must not import {module}"
 
 
-def test_the_page_of_the_package_shows_the_same_floors() -> None:
-    table = (ROOT / "instrc" / "README.md").read_text(encoding="utf-8").split("<!-- floors -->")[1]
-    rows = re.findall(r"^\| (\d+) \| (.*?) \|", table, re.MULTILINE)
-    shown = {name: int(floor) for floor, cell in rows for name in re.findall(r"`(\w+)(?:/|\.py)?`", cell)}
-    there = {file.relative_to(ROOT / "instrc").with_suffix("").parts[0] for file in FILES}
-    assert there <= set(shown)
-    assert shown == {name: FLOORS[ONE_PART.get(name, name)] for name in shown}
+def test_the_page_of_the_package_shows_the_rooms_in_their_order() -> None:
+    table = (ROOT / "instrc" / "README.md").read_text(encoding="utf-8").split("<!-- rooms -->")[1]
+    shown = re.findall(r"^\| `(\w+)(?:/|\.py)?` \|", table, re.MULTILINE)
+    assert shown == [name for name in ROOMS if name not in {"version", "__init__", "__main__"}]
 
 
 def _circles() -> set[frozenset[str]]:
@@ -119,36 +98,8 @@ def test_no_files_import_each_other() -> None:
     assert [circle for circle in _circles() if len(circle) > 1] == []
 
 
-LIMIT = re.compile(r"(?:^|_)(?:MOST|MAX|LONGEST|LARGEST|DEEPEST)(?:_|$)")
-ALONE = {"sandbox/child.py"}
-"""It runs as a process of its own."""
-
-
-def test_limits_stand_in_one_place_with_a_word_on_each() -> None:
-    """What the lowest floor reads with has its limits beside it: nothing lies below that floor."""
-    package = ROOT / "instrc"
-    elsewhere = [
-        f"{file.relative_to(package)}: {target.id}"
-        for file in FILES
-        if FLOORS[part(".".join(("instrc", *file.relative_to(package).with_suffix("").parts)))]
-        and file.relative_to(package).as_posix() not in ALONE
-        for node in ast.parse(file.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant | ast.BinOp)
-        for target in node.targets
-        if isinstance(target, ast.Name) and LIMIT.search(target.id)
-    ]
-    assert elsewhere == []
-    for file in (package / "limits").glob("[!_]*.py"):
-        body = ast.parse(file.read_text(encoding="utf-8")).body
-        places = [index for index, node in enumerate(body) if isinstance(node, ast.AnnAssign)]
-        silent = [body[index].lineno for index in places if not isinstance([*body, None][index + 1], ast.Expr)]
-        assert (file.name, silent) == (file.name, [])
-
-
 def test_each_hop_of_the_four_values_is_a_file_that_knows_the_type() -> None:
-    page = (
-        (ROOT / "instrc" / "README.md").read_text(encoding="utf-8").split("## The path of four values")[1].split("## Floors")[0]
-    )
+    page = (ROOT / "instrc" / "README.md").read_text(encoding="utf-8").split("## The path of four values")[1].split("## Rooms")[0]
     files = {name: ROOT / "instrc" / name for name in re.findall(r"`([\w/]+\.py|\w+/)`", page)}
     assert [name for name, file in files.items() if not file.exists()] == []
     hops = re.findall(r"`([\w/]+\.py)`[^`()]*(?:\([^`()]*\))?[^`()→]*\(`(\w+)`", page)
@@ -159,17 +110,18 @@ def test_each_hop_of_the_four_values_is_a_file_that_knows_the_type() -> None:
 def test_a_class_has_its_name_alone() -> None:
     """One meaning a word.
 
-    In `ir/` a construct of the language keeps its name from form to form: `When` is one thing in the surface, the graph and the
-    process.
+    A construct of the language keeps its name from form to form: `When` is one thing in the surface, the graph and the process.
     """
     places: dict[str, list[Path]] = {}
     for file in FILES:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(file)
-    forms = ROOT / "instrc" / "ir"
+    forms = {
+        ROOT / "instrc" / name for name in ("language/surface.py", "compiler/graph.py", "process/flow.py", "process/picture.py")
+    }
     assert {
         name: [str(file.relative_to(ROOT)) for file in files]
         for name, files in places.items()
-        if len(files) > 1 and (any(file.parent != forms for file in files) or len(set(files)) < len(files))
+        if len(files) > 1 and (not forms.issuperset(files) or len(set(files)) < len(files))
     } == {}

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import pytest
 from http_server import Answer, Asked, serving
 
-from instrc import jsontext
 from instrc.cli import main
+from instrc.text import jsontext
 
 ROOT = Path(__file__).parent.parent
 
@@ -82,7 +82,7 @@ def test_the_picture_shows_every_stage_of_the_driver() -> None:
 
 
 def test_the_table_of_targets_is_the_one_computed_from_the_dialects() -> None:
-    from instrc.dialects.table import table
+    from instrc.providers.targets import table
 
     page = (ROOT / "instrc" / "dialects" / "README.md").read_text(encoding="utf-8")
     assert page.split("<!-- targets -->")[1].strip() == table().strip()
@@ -114,7 +114,7 @@ def extras_table() -> str:
 
 
 def test_the_settings_on_the_page_are_those_there_are() -> None:
-    from instrc.vibes.settings_file import KEYS
+    from instrc.vibes.settings import KEYS
 
     told = re.findall(
         r"^\| `(?:\[tool\.instrc\.)?(\w+)[\]\s`]", PAGE.split("## Extras and settings")[1].split("\n## ")[0], re.MULTILINE

@@ -66,7 +66,7 @@ def _run(given: list[str]) -> int:
     except ReaderGoneError:
         return READER_GONE
     except OutputFailedError as error:
-        from instrc.cli.show import refuse  # brings what frames need
+        from instrc.cli.output import refuse  # brings what frames need
 
         return refuse("standard output", error.reason)
     except Exception as error:  # noqa: BLE001  -- the last net: a traceback is of no use to a user
@@ -76,7 +76,7 @@ def _run(given: list[str]) -> int:
         from instrc.problems.problem import CompileError
 
         if isinstance(error, CompileError):  # files may change after they were found to be right
-            from instrc.cli.show import Format, show
+            from instrc.cli.output import Format, show
 
             show(error.problems, Format.TEXT)
             return PROBLEMS
@@ -118,8 +118,8 @@ def _used_up(error: Exception) -> str | None:
 
 def _own_mistake(error: Exception) -> int:
     """Say in one line that this is our mistake; show the traceback to those who ask for it."""
-    from instrc.arguments import is_on
     from instrc.cli.terminal import write_error
+    from instrc.text.arguments import is_on
 
     notes = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
     write_error(f"instrc: internal error: {type(error).__name__}: {str(error)[:300]!r}{notes}\n")

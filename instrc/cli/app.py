@@ -3,52 +3,197 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
+from enum import Enum
 from importlib import import_module
 from io import StringIO
-from typing import IO, Annotated
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import IO, Annotated, Any, TypeAlias, Union, get_args, get_origin
 
 import typer
+from typer.core import TyperArgument, TyperGroup, TyperOption
 
-from instrc.cli.coercion import HELP, spare_pydantic
 from instrc.cli.terminal import write, write_error
+from instrc.text.limits import SHOWN_WORD
 from instrc.version import __version__
 
+# Turn words of a command line into values without pydantic.
+#
+# Typer (0.29) loads it for that, which takes as long as a compilation.
+#
+# A word that is not what is expected is refused in our own words, and so is a second value of an option that takes one.
+# What is not simple goes typer's own way.
+# Versions of typer that do not work so are left alone.
+
+
+_Private: TypeAlias = Any  # the classes of commands, contexts and parsers are private to typer
+HELP = ["-h", "--help"]
+"""How the help of a command is asked for."""
+
+
+def spare_pydantic(command: _Private) -> None:
+    """Give the parameters of a command, and of the commands below it, a quick way to their values."""
+    context = typer.Context(command, help_option_names=HELP)  # the first context that is asked decides what the help is called
+    for parameter in command.get_params(context):  # with `--help`, which is no parameter of ours
+        if type(parameter) is TyperOption:
+            parameter.__class__ = _QuickOption  # typer has no word for the class of a parameter
+        elif type(parameter) is TyperArgument:
+            parameter.__class__ = _QuickArgument
+    for below in command.commands.values() if isinstance(command, TyperGroup) else ():
+        spare_pydantic(below)
+
+
+class _QuickOption(TyperOption):
+    def add_to_parser(self, parser: _Private, ctx: _Private) -> None:
+        """Have every value of the option noted, not the last one only."""
+        if self.is_flag or self.multiple or self.nargs != 1:
+            super().add_to_parser(parser, ctx)
+            return
+        self.multiple = True
+        try:
+            super().add_to_parser(parser, ctx)
+        finally:
+            self.multiple = False
+
+    def handle_parse_result(self, ctx: _Private, opts: Mapping[str, object], args: list[str]) -> tuple[object, list[str]]:
+        """Refuse a second value of an option that has one: it would replace the first in silence."""
+        values = opts.get(self.name)
+        if isinstance(values, list) and not (self.is_flag or self.multiple or self.nargs != 1):
+            if len(values) > 1 and not ctx.resilient_parsing:
+                message = f"{self.opts[0]} is given {_times(len(values))}, and takes one value: the others would be lost"
+                raise typer.BadParameter(message, ctx=ctx)
+            opts = {**opts, self.name: values[-1]}
+        return super().handle_parse_result(ctx, opts, args)
+
+    def process_value(self, ctx: _Private, value: object) -> object:
+        """Return the value, or what typer makes of it."""
+        return _process(self, ctx, value, super().process_value)
+
+
+class _QuickArgument(TyperArgument):
+    def process_value(self, ctx: _Private, value: object) -> object:
+        """Return the value, or what typer makes of it."""
+        return _process(self, ctx, value, super().process_value)
+
+
+def _process(
+    parameter: TyperOption | TyperArgument, ctx: _Private, value: object, slowly: Callable[[_Private, object], object]
+) -> object:
+    try:
+        made = _quickly(parameter, value)
+    except ValueError:
+        return slowly(ctx, value)
+    return made if parameter.callback is None else parameter.callback(ctx, parameter, made)
+
+
+def _quickly(parameter: TyperOption | TyperArgument, value: object) -> object:
+    """Return the value of a parameter; `ValueError` if that is not simple, or if it is missing."""
+    descriptor = getattr(parameter, "type_descriptor", None)  # an older typer has none: then its own, slower way is taken
+    kind = None if descriptor is None else _plain(descriptor.annotation)
+    if kind is None or (parameter.required and parameter.value_is_missing(value)):
+        raise ValueError
+    several = parameter.multiple or parameter.nargs == -1
+    if value is None:
+        return () if several else None
+    if not several:
+        return _coerce_item(parameter, kind, value)
+    if not isinstance(value, list | tuple):
+        raise ValueError  # noqa: TRY004  -- typer's own way is taken
+    return [_coerce_item(parameter, kind, item) for item in value]
+
+
+def _coerce_item(parameter: TyperOption | TyperArgument, kind: type, item: object) -> object:
+    """Return one value; a word that is none of the choices, and a number out of bounds, are refused in our own words."""
+    if isinstance(item, kind):
+        return item
+    if not isinstance(item, str) or kind is bool:
+        raise ValueError
+    make: Callable[[str], object] = kind
+    if issubclass(kind, Enum):
+        return _choice(kind, item)
+    return _number(item, getattr(parameter, "min", None), getattr(parameter, "max", None)) if kind is int else make(item)
+
+
+def _choice(kind: type[Enum], word: str) -> Enum:
+    choices = tuple(str(each.value) for each in kind)
+    if word in choices:
+        return kind(word)
+    from instrc.problems.suggest import did_you_mean, nearest  # only where something is wrong
+
+    close = did_you_mean(nearest(word, choices))
+    shown = ", ".join(f"`{choice}`" for choice in choices)
+    message = f"`{word[:SHOWN_WORD]}` is none of {shown}" + (f": {close}" if close else "")
+    raise typer.BadParameter(message)
+
+
+def _number(word: str, least: float | None, most: float | None) -> int:
+    number = int(word) if re.fullmatch(r"[+-]?[0-9]{1,18}", word) else None
+    if number is None or (least is not None and number < least) or (most is not None and number > most):
+        low = "" if least is None else f" from {least:,}"
+        high = "" if most is None else f" to {most:,}"
+        message = f"`{word[:SHOWN_WORD]}` is not a whole number{low}{high}"
+        raise typer.BadParameter(message)
+    return number
+
+
+def _times(count: int) -> str:
+    return "twice" if count == 2 else f"{count} times"
+
+
+def _plain(annotation: object) -> type | None:
+    """Return the type of a parameter, of its items, or of what it is if it is given; `None` if it is not that simple."""
+    if get_origin(annotation) in {Union, UnionType}:
+        kinds = [kind for kind in get_args(annotation) if kind is not NoneType]
+        return _plain(kinds[0]) if len(kinds) == 1 else None
+    if get_origin(annotation) is list:
+        return _plain(get_args(annotation)[0])
+    if not isinstance(annotation, type):
+        return None
+    return annotation if annotation in {bool, str, int, Path} or issubclass(annotation, Enum) else None
+
+
+# The commands and the program around them.
+
+
 COMMANDS = {
-    "init": "init",
-    "new": "new",
+    "init": "projects",
+    "new": "projects",
     "compile": "compile",
-    "check": "check",
-    "lock": "lock",
+    "check": "compile",
+    "lock": "projects",
     "diff": "diff",
-    "preview": "preview",
+    "preview": "compile",
     "test": "test",
-    "doctor": "doctor",
+    "doctor": "projects",
     "graph": "graph",
-    "types": "types",
-    "flatten": "flatten",
-    "split": "split",
-    "targets": "targets",
-    "lift": "lift",
-    "verify": "verify",
-    "import": "import_",
+    "types": "schemas",
+    "flatten": "schemas",
+    "split": "schemas",
+    "targets": "compile",
+    "lift": "schemas",
+    "verify": "compile",
+    "import": "schemas",
     "plan": "plan",
-    "fmt": "fmt",
-    "lsp": "lsp",
+    "fmt": "format",
+    "lsp": "servers",
     "run": "run",
-    "chat": "chat",
+    "chat": "run",
     "runs": "runs",
-    "show": "show_run",
-    "answer": "answer",
-    "trace": "trace",
-    "cancel": "cancel",
-    "resume": "resume",
-    "mcp": "mcp",
-    "worker": "worker",
-    "explain": "explain",
+    "show": "runs",
+    "answer": "run",
+    "trace": "runs",
+    "cancel": "runs",
+    "resume": "run",
+    "mcp": "servers",
+    "worker": "run",
+    "explain": "format",
 }
-"""A command's name and the module of this folder whose function `command` it is, or whose `group` of commands."""
+"""A command's name and the module of this folder that holds its function `NAME_command`, or its group, `NAME_group`."""
+_FUNCTIONS = {"test": "cases"}
+"""Commands whose function has another name: pytest takes `test_…` for its own."""
 
 
 def run(arguments: list[str]) -> int:
@@ -116,10 +261,10 @@ def _app(arguments: list[str]) -> typer.Typer:
     chosen = [name for name in arguments[:1] if name in COMMANDS and "_INSTRC_COMPLETE" not in os.environ]
     for name in chosen or COMMANDS:
         module = import_module(f"instrc.cli.{COMMANDS[name]}")
-        if hasattr(module, "group"):
-            app.add_typer(module.group, name=name)
+        if group := getattr(module, f"{name}_group", None):
+            app.add_typer(group, name=name)
         else:
-            app.command(name)(module.command)
+            app.command(name)(getattr(module, f"{_FUNCTIONS.get(name, name)}_command"))
     return app
 
 

@@ -1,18 +1,40 @@
-"""`instrc compile`: the artefacts of programs and vibes, on the standard output or in a folder."""
+"""The commands `compile`, `check`, `verify`, `targets`, `preview` and `fmt`."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from shutil import get_terminal_size
+from time import sleep
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.compiling import compile_files
-from instrc.cli.documents import Emit, kinds_to_strip
+from instrc.cli.compiling import Emit, LoweredTool, compile_files, exports, kinds_to_strip, one_by_one
 from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared, Strict, one_stdin
-from instrc.cli.show import Format
-from instrc.workspace import OptionOverrides
+from instrc.cli.output import FINE, Format, show, verdict
+from instrc.cli.reviewing import review_files
+from instrc.cli.terminal import clear_screen, is_terminal, write, write_error, write_report
+from instrc.compiler.workspace import OptionOverrides, Workspace
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
+from instrc.text.source import Source, Span
+from instrc.vibes.find_files import shown_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from instrc.compiler.graph import Artefact
+    from instrc.providers.dialect import Dialect, Limits
+    from instrc.providers.lowering.verify import Verification
+    from instrc.testing.preview import ModelCall
+
+
+# `instrc compile`: the artefacts of programs and vibes, on the standard output or in a folder.
 
 
 class Naming(StrEnum):
@@ -30,7 +52,7 @@ class Recursion(StrEnum):
     REFUSE = "refuse"
 
 
-def command(
+def compile_command(
     files: Annotated[
         list[str],
         typer.Argument(metavar="FILE", help="Programs (.aug), vibes (.vibe.json), or - for a program on the standard input."),
@@ -110,3 +132,314 @@ def _refuse_idle(files: list[str], options: dict[str, object]) -> None:
             if value:
                 message = f"{name} is about programs: a vibe stays as it is"
                 raise typer.BadParameter(message)
+
+
+# `instrc check`: the problems of programs and vibes.
+
+
+def check_command(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PATH",
+            help="Programs (.aug), vibes (.vibe.json), folders, or - for a program; by default the current folder.",
+        ),
+    ] = None,
+    shape: ProblemFormat = Format.TEXT,
+    locked: LockedOption = False,
+    root: Roots = None,
+    shared: Shared = None,
+    strict: Strict = False,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="First apply the fixes that are safe; `--format json` shows them all.")
+    ] = False,
+    dependents: Annotated[
+        bool,
+        typer.Option("--dependents", help="Also check the programs and vibes that use these, or that use files deleted in git."),
+    ] = False,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Check everything again, without results of earlier runs.")
+    ] = False,
+) -> None:
+    """Report problems in programs and vibes.
+
+    The exit code is 1 if there are errors.
+    """
+    paths = paths or ([] if dependents else ["."])  # a hook gives no file if one was only deleted
+    one_stdin(*paths)
+    code = review_files(
+        paths,
+        shape=shape,
+        locked=locked,
+        root=root,
+        shared=shared,
+        strict=strict,
+        fix=fix,
+        dependents=dependents,
+        cached=not no_cache,
+    )
+    raise typer.Exit(code)
+
+
+# `instrc verify`: what the rules of a target and the engines that are installed say of a tool.
+
+
+def verify_command(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe (.vibe.json), or - for a program.")],
+    target: Annotated[list[str], typer.Option("--target", metavar="NAME", help="See `instrc targets`. Repeatable.")],
+    flat: Annotated[bool, typer.Option("--flat", help="Verify the flat view of a process instead of its tool.")] = False,
+    strict: Strict = False,
+    locked: LockedOption = False,
+    root: Roots = None,
+    shared: Shared = None,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Check that a target accepts a tool and keeps its order.
+
+    The installed grammar engines and our own rules decide.
+    """
+    one_stdin(file)
+    report = Report()
+    results: list[Json] = []
+    try:
+        compiled = Workspace(root or (), shared or (), locked=locked).compile(file, OptionOverrides(), report)
+    except CompileError as error:
+        report.take(error)
+        compiled = ()
+    view = Emit.FLAT if flat else Emit.TOOL
+    for each in one_by_one(list(exports((file, artefact) for artefact in compiled)), target, view, report, strict=strict):
+        from instrc.providers.lowering.verify import verify  # engines are large
+
+        found = verify(each.payload, each.target)
+        results.append({"name": each.stem, **found.to_json()})
+        report.problems.extend(_problems(each, found, Source(shown_path(file), "").whole()))
+    if results:
+        write(f"{dumps(results[0] if len(results) == 1 else results)}\n")
+    problems = report.once()
+    show(problems, shape)
+    raise typer.Exit(verdict(problems, strict=strict))
+
+
+def _problems(lowered: LoweredTool, found: Verification, at: Span) -> Iterator[Problem]:
+    """Yield what speaks against sending a tool."""
+    from instrc.problems.settings import MissingExtra
+    from instrc.problems.targets import PayloadRefused
+
+    for breach in found.breaches:
+        yield PayloadRefused(at=at, tool=lowered.stem, target=lowered.target, judge="its rules", reason=str(breach))
+    if found.accepted is None:
+        absent = ", ".join(opinion.engine for opinion in found.opinions if opinion.binding)
+        yield MissingExtra(at=at, feature=f"asking what {lowered.target} runs on", extra="verify", package=absent)
+    for opinion in found.opinions:
+        if opinion.binding and opinion.accepted is False:
+            reason = opinion.reason or "it gives no reason"
+            yield PayloadRefused(at=at, tool=lowered.stem, target=lowered.target, judge=opinion.engine, reason=reason)
+
+
+# `instrc targets`: the providers that a tool can be lowered for.
+
+
+ORDERS = {
+    "schema": "answers keep the order of the schema",
+    "required-first": "answers give required properties first",
+    "hinted": "answers follow a hint about their order",
+    "free": "answers come in any order",
+}
+
+
+class TargetsFormat(StrEnum):
+    """How the list is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def targets_command(
+    shape: Annotated[TargetsFormat, typer.Option("--format", help="How the list is written.")] = TargetsFormat.TEXT,
+) -> None:
+    """List the targets of `instrc compile --target` with their limits."""
+    from instrc.providers.targets import targets
+
+    if shape is TargetsFormat.JSON:
+        write(f"{dumps([_facts(dialect) for dialect in targets().values()])}\n")
+        return
+    width = max(map(len, targets()))
+    for name, dialect in targets().items():
+        write(f"{name:{width}}  {dialect.title}\n")
+        for line in _lines(dialect):
+            write(f"{'':{width}}    {line}\n")
+
+
+def _lines(dialect: Dialect) -> list[str]:
+    force = "the decoder enforces the schema" if dialect.enforced else "the schema is shown to the model, not enforced"
+    counts = ", ".join(f"{value:,} {word}" for word, value in _limits(dialect.limits).items())
+    told = [fact.what for fact in dialect.facts if not fact.fields]
+    return [f"{force}; {ORDERS[dialect.order]}", *([f"at most {counts}"] if counts else []), *told]
+
+
+def _limits(limits: Limits) -> dict[str, int]:
+    """Return the known limits by what they count."""
+    counted = {
+        "properties": limits.properties,
+        "levels": limits.depth,
+        "enum values": limits.enum_values,
+        "characters of names and values": limits.characters,
+        "characters of description": limits.description,
+        "tools a request": limits.tools,
+        "strict tools a request": limits.strict_tools,
+        "optional parameters a request": limits.optional,
+        "union-typed parameters a request": limits.unions,
+    }
+    return {word: value for word, value in counted.items() if value is not None}
+
+
+def _facts(dialect: Dialect) -> Json:
+    return {
+        "name": dialect.name,
+        "title": dialect.title,
+        "enforced": dialect.enforced,
+        "order": dialect.order,
+        "every_property_required": dialect.every_required,
+        "limits": dict(_limits(dialect.limits)),
+        "facts": [fact._asdict() for fact in dialect.facts],
+    }
+
+
+# `instrc preview`: what the model receives, chunk by chunk.
+
+
+REQUEST = "(what the user asks for)"
+_PAUSE = 0.4
+"""Seconds between two looks at the files."""
+
+
+def preview_command(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe (.vibe.json), or - for a program.")],
+    target: Annotated[str | None, typer.Option("--target", metavar="NAME", help="Show what this provider receives.")] = None,
+    given: Annotated[str, typer.Option("--input", metavar="TEXT", help="The request.")] = REQUEST,
+    full: Annotated[bool, typer.Option("--full", help="Show the schema as the JSON that is sent.")] = False,
+    tokenizer: Annotated[
+        str | None, typer.Option("--tokenizer", metavar="NAME", help="Count with an encoding of tiktoken, such as o200k_base.")
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Draw it again whenever a file changes.")] = False,
+    sketch: Annotated[bool, typer.Option("--sketch", help="Treat unknown instructions as objects with any properties.")] = False,
+    locked: LockedOption = False,
+    root: Roots = None,
+    shared: Shared = None,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Show what the model receives: messages, schema, tokens.
+
+    Also what only the engine reads.
+
+    Answers and results are generated from the schemas; no key is needed and nothing is sent.
+    """
+    while True:
+        report = Report()
+        workspace: Workspace | None = None
+        text = ""
+        try:
+            count, by = _counter(tokenizer)
+            workspace = Workspace(root or (), shared or (), locked=locked)
+            compiled = workspace.compile(file, OptionOverrides(sketch=sketch), report)
+            text = "\n".join(_artefact(each, target, given, report, count, by, full=full) for each in compiled)
+        except CompileError as error:
+            report.take(error)
+        if watch:
+            clear_screen()
+        found = report.once()
+        if verdict(found) == FINE:
+            write_report(_cut_to_width(text, get_terminal_size().columns) if is_terminal(sys.stdout) else text)
+        show(found, shape)
+        if not watch or workspace is None:
+            raise typer.Exit(verdict(found))
+        files = workspace.files(file)
+        before = _stamps(files())  # before anybody is told: what is written from then on is seen
+        write_error("watching; Ctrl-C ends\n")
+        while _stamps(files()) == before:
+            sleep(_PAUSE)
+
+
+def _cut_to_width(text: str, width: int) -> str:
+    """Return a text whose long lines go on in the next one, between words and further in, as a terminal does not do it."""
+    from textwrap import wrap  # only where a person reads
+
+    lines = []
+    for line in text.split("\n"):
+        inset = " " * min(len(line) - len(line.lstrip()) + 2, width // 2)
+        fits = len(line) <= width
+        lines += [line] if fits else wrap(line, width, subsequent_indent=inset, break_on_hyphens=False, replace_whitespace=False)
+    return "\n".join(lines)
+
+
+def _stamps(files: list[Path]) -> dict[Path, int]:
+    """Return when each file was written last; 0 for one that is not there."""
+    seen: dict[Path, int] = {}
+    for path in files:
+        try:
+            seen[path] = path.stat().st_mtime_ns
+        except OSError:
+            seen[path] = 0
+    return seen
+
+
+def _counter(tokenizer: str | None) -> tuple[Callable[[str], int], str]:
+    """Return what counts tokens, and how that is called."""
+    if tokenizer is None:
+        return (lambda text: -(-len(text) // 4)), "characters / 4"
+    try:
+        import tiktoken  # an extra: few need exact numbers
+    except ImportError:
+        from instrc.problems.settings import MissingExtra
+
+        raise CompileError([MissingExtra(feature="`--tokenizer`", extra="tokens", package="tiktoken")]) from None
+    try:
+        encoding = tiktoken.get_encoding(tokenizer)
+    except Exception as error:  # noqa: BLE001  -- the library fetches the encoding, and fails in many ways
+        from instrc.problems.settings import InvalidOption
+
+        known = ", ".join(tiktoken.list_encoding_names())
+        wanted = f"an encoding that tiktoken can load ({known})"
+        raise CompileError([InvalidOption(option="--tokenizer", given=f"`{tokenizer}` ({error})"[:200], wanted=wanted)]) from None
+    return (lambda text: len(encoding.encode(text, disallowed_special=()))), tokenizer
+
+
+def _artefact(
+    artefact: Artefact, target: str | None, given: str, report: Report, count: Callable[[str], int], by: str, *, full: bool
+) -> str:
+    from instrc.testing.preview import calls_of  # brings the interpreter
+
+    calls = calls_of(artefact, given)
+    lines = [f"{artefact.title or artefact.name}: {len(calls)} call{'' if len(calls) == 1 else 's'} of the model", ""]
+    if not calls:
+        lines.append("The model is not asked: all steps are of servers and people.")
+    for call in calls:
+        lines += _call(call, target, report, count, by, full=full)
+    return "\n".join(lines) + "\n"
+
+
+def _call(call: ModelCall, target: str | None, report: Report, count: Callable[[str], int], by: str, *, full: bool) -> list[str]:
+    from instrc.testing.preview import outline
+
+    payload: Json = call.schema
+    if target is not None:
+        from instrc.providers.lowering.lower import lower
+        from instrc.providers.targets import dialect
+        from instrc.tools.tool import Tool
+
+        payload = lower(Tool(call.name, call.schema), dialect(target), report=report).payload
+    schema_tokens = count(dumps(payload, indent=False))
+    sent = call.message
+    total = schema_tokens + (count(sent) if sent is not None else 0)
+    lines = [f"── {call.chunk} ── about {total:,} tokens ({by})", ""]
+    if sent is None:
+        lines += ["message: not known, because the rehearsal did not reach this call", ""]
+    else:
+        lines += [f"message ({count(sent):,} tokens):", *(f"  {line}" for line in sent.rstrip("\n").split("\n")), ""]
+    kind = f"payload for {target}" if target is not None else "schema, in order"
+    lines.append(f"{kind} ({schema_tokens:,} tokens):")
+    shown = dumps(payload).split("\n") if full or target is not None else outline(call.schema)
+    lines += [f"  {line}" for line in shown]
+    lines += ["", "kept back by the engine:"]
+    kept = [f"  {step}: {dumps(facts, indent=False)}" for step, facts in call.kept.items() if facts]
+    return [*lines, *(kept or ["  nothing"]), ""]

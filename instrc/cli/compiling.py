@@ -1,20 +1,400 @@
-"""Compile files and print or write what comes out: what `instrc compile` does, whoever reads its options."""
+"""Compile files and print or write what comes out, whoever reads the options."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from instrc.cli.documents import Emit, NamedArtefact, Output, document_to_print, documents_to_write, exports
-from instrc.cli.progress import with_progress
-from instrc.cli.show import FINE, PROBLEMS, Format, report_written, show, verdict
-from instrc.jsonvalue import Json
-from instrc.problems.problem import CompileError
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from instrc import problems
+from instrc.cli.output import FINE, PROBLEMS, Format, report_written, show, verdict, with_progress
+from instrc.cli.terminal import write
+from instrc.compiler.graph import Artefact, Fusion, Step
+from instrc.compiler.graph import Emit as Kind
+from instrc.compiler.workspace import OptionOverrides, Workspace
+from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
-from instrc.workspace import OptionOverrides, Workspace
+from instrc.problems.suggest import comparison_key
+from instrc.schema.flattening.flatten import flatten
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_object, pointer, tokens
+from instrc.text.names import file_name
+from instrc.text.source import Source
+from instrc.vibes.find_files import shown_path
 
 if TYPE_CHECKING:
-    from instrc.ir.artefact import Artefact
+    from instrc.compiler.graph import Artefact, Plan
+    from instrc.providers.dialect import Dialect
+    from instrc.providers.lowering.context import Recursion
+    from instrc.schema.flattening.provenance import KeywordOrigin
+    from instrc.text.source import Span
+    from instrc.tools.tool import Tool
+    from instrc.vibes.registry import Registry
+    from instrc.vibes.vibe import Vibe
+
+
+# Choose what of the artefacts is printed or written, and under which names.
+
+
+class Emit(StrEnum):
+    """What to print or write."""
+
+    TOOL = "tool"
+    RESULT = "result"
+    FLAT = "flat"
+    PROCESS = "process"
+    CALL = "call"
+    ALL = "all"
+
+
+class NamedArtefact(Struct, frozen=True):
+    """An artefact, the file it is from, and the stem of its own files, unique in this run."""
+
+    file: str
+    stem: str
+    artefact: Artefact
+
+    @property
+    def file_name(self) -> str:
+        """The stem as the file system takes it."""
+        return file_name(self.stem)
+
+
+def kinds_to_strip(said: Iterable[str]) -> frozenset[str]:
+    """Read the sets of `--strip`: words, several in one with commas between them."""
+    from instrc.schema.strip import KINDS
+
+    kinds = frozenset(word for each in said for word in each.replace(",", " ").split())
+    if unknown := sorted(kinds - KINDS):
+        from typer import BadParameter  # already loaded by the program around the commands
+
+        message = f"--strip knows no `{unknown[0]}`; it takes {', '.join(sorted(KINDS))}"
+        raise BadParameter(message)
+    return kinds
+
+
+def exports(compiled: Iterable[tuple[str, Artefact]], unwanted: frozenset[str] | None = None) -> Iterator[NamedArtefact]:
+    """Yield the artefacts of one run without what is unwanted; a name that is taken, in any case of its letters, gets `_2`."""
+    taken: set[str] = set()
+    for file, artefact in compiled:
+        stem, count = artefact.name, 1
+        while file_name(stem).casefold() in taken:
+            count += 1
+            stem = f"{artefact.name}_{count}"
+        taken.add(file_name(stem).casefold())
+        yield NamedArtefact(file, stem, artefact if unwanted is None else _strip_all(artefact, unwanted))
+
+
+def _strip_all(artefact: Artefact, unwanted: frozenset[str]) -> Artefact:
+    """Strip each document; a direct call is no schema, only its tool is."""
+    from instrc.schema.strip import strip
+
+    stripped: dict[Kind, JsonObject] = {
+        kind: {**document, "tool": strip(document["tool"], unwanted)} if kind == "call" else as_object(strip(document, unwanted))
+        for kind, document in artefact.documents.items()
+    }
+    return replace(artefact, documents=stripped)
+
+
+def document_to_print(export: NamedArtefact, emit: Emit | None, report: Report) -> Json:
+    """Return the document to print: the one asked for, the one that fits, or an object of all by kind."""
+    documents = export.artefact.documents
+    if emit is Emit.ALL:
+        return {str(kind): document for kind, document in documents.items()}
+    if emit is None:
+        return documents[export.artefact.kind]
+    for kind, document in documents.items():
+        if kind == emit.value:
+            return document
+    report.add(
+        problems.calls.NoSuchDocument(
+            at=Source(shown_path(export.file), "").whole(), asked=emit.value, program=export.stem, present=tuple(documents)
+        )
+    )
+    return None
+
+
+def documents_to_write(export: NamedArtefact, emit: Emit | None, report: Report) -> dict[str, Json]:
+    """Return the documents to write by the names of their files: all there are, or the one asked for."""
+    if emit is None or emit is Emit.ALL:
+        return {f"{export.file_name}.{kind}.json": document for kind, document in export.artefact.documents.items()}
+    return {f"{export.file_name}.{emit}.json": document_to_print(export, emit, report)}
+
+
+class Output(Struct):
+    """What a run delivers: documents for the standard output and for files."""
+
+    documents: list[Json] = field(default_factory=list)
+    """To print."""
+    files: dict[Path, Json] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
+    """Files of this run that must not be overwritten."""
+
+    def deliver(self) -> None:
+        """Write the files, all or none (`OSError`), then print: one document as it is, several as an array."""
+        if self.files:
+            from instrc.cli.output import write_files  # not needed to print
+
+            write_files({path: f"{dumps(document)}\n" for path, document in self.files.items()}, self.sources)
+        if self.documents:
+            write(f"{dumps(self.documents[0] if len(self.documents) == 1 else self.documents)}\n")
+
+
+# Find where a part of a compiled tool was written: in a vibe, else at the step that has it.
+
+
+_ITEM = re.compile(r"_item\d+$")
+"""How the key of a step ends in a batch."""
+
+
+class Places:
+    """The places of one artefact; each vibe is flattened once, to know where its keywords come from."""
+
+    def __init__(self, artefact: Artefact, file: str, registry: Registry) -> None:
+        self.plan: Plan | None = artefact.plan
+        self.file = file
+        self.registry = registry
+        self._origins: dict[str, Mapping[str, tuple[KeywordOrigin, ...]]] = {}
+
+    def of(self, place: str) -> Span | None:
+        """Return where the part at a JSON Pointer of the tool was written; `None` if that is not known."""
+        try:
+            if self.plan is None:
+                return self._in_vibe(self.registry.open(Path(self.file)), place)
+            return self._in_program(self.plan, tuple(map(str, tokens(place))))
+        except (CompileError, OSError):
+            return None
+
+    def _in_program(self, plan: Plan, path: tuple[str, ...]) -> Span | None:
+        steps = plan.flat.graph.steps
+        by_key = {key: steps[number] for number, key in plan.keys.items()}
+        step: Step | None
+        if plan.bare and len(by_key) == 1:
+            (step,) = by_key.values()
+        elif path[:1] == ("properties",) and len(path) > 1:
+            step, path = by_key.get(path[1]) or by_key.get(_ITEM.sub("", path[1])), path[2:]
+        else:
+            step = None
+        return None if step is None else self._in_step(step, path)
+
+    def _in_step(self, step: Step, path: tuple[str, ...]) -> Span:
+        """Return the place in the vibe of a step, or of a mixin around it, that has the property; else the step's own."""
+        content = step.content
+        used = (content.instruction, *(each.mixin for each in content.mixins)) if isinstance(content, Fusion) else ()
+        for uri in (each.uri for each in used):
+            vibe = None if uri is None or "#" in uri else self.registry.load(uri)
+            if vibe is not None and any(each.startswith(pointer(path[:2])) for each in self._origins_in(vibe)):
+                return self._in_vibe(vibe, pointer(path))
+        return step.span
+
+    def _in_vibe(self, vibe: Vibe, place: str) -> Span:
+        for origin in self._origins_in(vibe).get(place, ()):
+            found = vibe.span(origin.pointer) if origin.uri in {"", vibe.uri} else self.registry.locate(*origin)
+            if found is not None:
+                return found
+        return vibe.span(place)
+
+    def _origins_in(self, vibe: Vibe) -> Mapping[str, tuple[KeywordOrigin, ...]]:
+        found = self._origins.get(vibe.uri)
+        if found is None:
+            try:
+                flat = flatten(vibe.schema, self.registry.documents, base=vibe.uri, trace=True, nullable=True, share=False)
+                found = flat.origins
+            except CompileError:  # what cannot be traced is told at the step
+                found = {}
+            self._origins[vibe.uri] = found
+        return found
+
+
+# Fit the documents of a run to providers.
+
+
+class LoweredTool(NamedTuple):
+    """What is sent to a target, and the way back for `instrc lift`."""
+
+    stem: str
+    file_name: str
+    """The stem as the file system takes it."""
+    target: str
+    payload: Json
+    map: Json
+
+
+def handling_of(recursion: str | None) -> Recursion | None:
+    """Return what to do about recursive schemas, by its word on the command line."""
+    known: dict[str, Recursion] = {"keep": "keep", "unroll": "unroll", "refuse": "refuse"}
+    return None if recursion is None else known[recursion]
+
+
+def one_by_one(
+    exports: Sequence[NamedArtefact],
+    targets: Sequence[str],
+    emit: Emit | None,
+    report: Report,
+    *,
+    recursion: Recursion | None = None,
+    strict: bool = False,
+    registry: Callable[[str], Registry] | None = None,
+) -> Iterator[LoweredTool]:
+    """Yield each tool, or flat view if that is asked for, for each target; what is lost or cannot be said is reported.
+
+    Where no document is asked for, a process gives one for each chunk of the model.
+    `registry` gives the registry that a file sees, so that losses can be shown where they were written.
+    """
+    from instrc.providers.lowering.lower import lower  # needed with --target only
+
+    for export in exports:
+        for tool in _tools(export, emit, report):
+            for target in _existing_targets(targets, report):
+                with _placing_problems(report, export, registry) as found:
+                    result = lower(
+                        tool,
+                        target,
+                        recursion=recursion,
+                        strict=strict,
+                        report=found,
+                    )
+                    part = tool.name.removeprefix(export.stem) if tool.name.startswith(f"{export.stem}_") else ""
+                    yield LoweredTool(tool.name, export.file_name + part, target.name, result.payload, result.map)
+
+
+def together(
+    exports: Sequence[NamedArtefact],
+    target: str,
+    emit: Emit | None,
+    report: Report,
+    *,
+    strict: bool = False,
+    registry: Callable[[str], Registry] | None = None,
+) -> tuple[list[Json], Json]:
+    """Return the tools of one request and one way back for answers to it; names that the target makes equal get numbers."""
+    from instrc.providers.lowering.toolset import lower_all  # needed with --target only
+
+    owned = [(tool, export) for export in exports for tool in _tools(export, emit, report)]
+    owners = {tool.name: export for tool, export in reversed(owned)}
+    for known in _existing_targets([target], report):
+        with _placing_problems(report, exports[0], registry, owners) as found:
+            result = lower_all([tool for tool, _ in owned], known, strict=strict, report=found)
+            return result.payload, result.map
+    return [], None
+
+
+def _tools(export: NamedArtefact, emit: Emit | None, report: Report) -> Iterator[Tool]:
+    from instrc.tools.tool import Tool
+
+    if emit is None and export.artefact.kind == "process":
+        yield from _chunks(export)
+        return
+    schema = document_to_print(export, Emit.FLAT if emit is Emit.FLAT else Emit.TOOL, report)
+    if schema is not None:
+        yield Tool(_name_of(export, schema), schema, _description(schema) or export.artefact.title)
+
+
+def _chunks(export: NamedArtefact) -> Iterator[Tool]:
+    """Yield the tool that starts a process, then what the model fills in later, each under the name of its chunk."""
+    from instrc.testing.preview import later_schemas  # brings the runtime's views
+    from instrc.tools.tool import Tool
+
+    tool = export.artefact.documents["tool"]
+    yield Tool(export.stem, tool, _description(tool) or export.artefact.title)
+    for chunk, schema in later_schemas(export.artefact).items():
+        yield Tool(f"{export.stem}_{chunk}", schema, export.artefact.title)
+
+
+def _description(schema: Json) -> str | None:
+    own = schema.get("description") if isinstance(schema, dict) else None
+    return own if isinstance(own, str) else None
+
+
+def _name_of(export: NamedArtefact, schema: Json) -> str:
+    """Return the name of a tool: an imported vibe has that of its server for its title, which calls of the model must reach."""
+    title = schema.get("title") if isinstance(schema, dict) else None
+    if not isinstance(title, str) or not export.file.endswith(".json") or any(map(str.isspace, title)):
+        return export.stem
+    return title if _letters(title) and _letters(title) in _letters(export.stem) else export.stem
+
+
+def _letters(name: str) -> str:
+    """Return a name without its signs, of which the names of files and references have fewer than those of tools."""
+    return "".join(filter(str.isalnum, comparison_key(name)))
+
+
+def _existing_targets(targets: Sequence[str], report: Report) -> list[Dialect]:
+    """Return the targets that exist, once each."""
+    from instrc.providers.targets import dialect
+
+    known = []
+    for target in dict.fromkeys(targets):
+        with _placing_problems(report) as found:
+            known.append(dialect(target))
+        if found.failed:
+            return []
+    return known
+
+
+@contextmanager
+def _placing_problems(
+    report: Report,
+    export: NamedArtefact | None = None,
+    registry: Callable[[str], Registry] | None = None,
+    owners: Mapping[str, NamedArtefact] | None = None,
+) -> Iterator[Report]:
+    """Note problems with the place they belong to: where a loss was written if that is known, else the file.
+
+    A problem that names one of several tools belongs to its owner, all others to `export`.
+    """
+    found = Report()
+    try:
+        yield found
+    except CompileError as error:
+        found.take(error)
+    finally:
+        if export is not None and found.problems:
+            found.problems[:] = _placed(found.problems, export, registry, owners or {})
+        report.problems.extend(_hinted_once(found.problems, report))
+
+
+def _hinted_once(found: list[Problem], report: Report) -> list[Problem]:
+    """Return problems of which only the first loss in the whole report says what to do."""
+    from instrc.problems.targets import LossyTarget
+
+    said = any(isinstance(each, LossyTarget) for each in report.problems)
+    told: list[Problem] = []
+    for each in found:
+        told.append(replace(each, first=False) if said and isinstance(each, LossyTarget) else each)
+        said = said or isinstance(each, LossyTarget)
+    return told
+
+
+def _placed(
+    found: list[Problem],
+    export: NamedArtefact,
+    registry: Callable[[str], Registry] | None,
+    owners: Mapping[str, NamedArtefact],
+) -> list[Problem]:
+    """Return problems with losses placed in the vibe, or at the step, that they are about, and others in their file."""
+    from instrc.problems.targets import LossyStrict, LossyTarget
+
+    places: dict[int, Places] = {}
+    placed: list[Problem] = []
+    for each in found:
+        at, owner = each.at, export
+        if isinstance(each, LossyStrict | LossyTarget):
+            owner = export if each.tool is None else owners.get(each.tool, export)
+            if registry is not None:
+                known = places.setdefault(id(owner), Places(owner.artefact, owner.file, registry(owner.file)))
+                at = known.of(f"{each.pointer}/{each.keyword}")
+        placed.append(replace(each, at=at or Source(shown_path(owner.file), "").whole()))
+    return placed
+
+
+# Compile files and print or write what comes out: what `instrc compile` does, whoever reads its options.
 
 
 def compile_files(
@@ -53,7 +433,7 @@ def compile_files(
             output.deliver()
             report_written(output.files, shape)
         except OSError as error:
-            from instrc.cli.outputs import unwritable  # loaded when there is something to write
+            from instrc.cli.output import unwritable  # loaded when there is something to write
 
             found, code = (*found, unwritable(error, folder or way_back)), PROBLEMS
     show(found, shape)
@@ -80,8 +460,6 @@ def _lower(
     strict: bool,
 ) -> None:
     """Add the payloads: to the folder each by itself, to the standard output all those of one request."""
-    from instrc.cli.targeting import handling_of, one_by_one, together  # targets are many facts
-
     handling = handling_of(recursion)
     registry = None if workspace is None else workspace.registry
 

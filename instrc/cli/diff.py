@@ -10,24 +10,127 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from instrc.cli.differences import differences_text
 from instrc.cli.inputs import read_schema
 from instrc.cli.options import Roots, Shared
-from instrc.cli.show import FINE, PROBLEMS, Format, show, verdict
+from instrc.cli.output import FINE, PROBLEMS, Format, show, verdict
 from instrc.cli.terminal import write, write_report
-from instrc.files import read_data
-from instrc.ir.artefact import Artefact, Emit
-from instrc.ir.process import Process
-from instrc.jsontext import dumps
-from instrc.jsonvalue import Json
+from instrc.compiler.graph import Artefact, Emit
+from instrc.compiler.workspace import OptionOverrides, Workspace
+from instrc.language.lexer import decode_source
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.syntax.lexer import decode_source
-from instrc.workspace import OptionOverrides, Workspace
+from instrc.process.process import Process
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, as_text, as_texts
+from instrc.vibes.find_files import read_data
 
 if TYPE_CHECKING:
-    from instrc.comparing.processes import CutComparison
-    from instrc.comparing.schemas import Comparison
+    from instrc.process.compare import CutComparison
+    from instrc.schema.differences import Comparison
+
+
+# What `instrc diff` has found, as people read it.
+
+
+_LONG = re.compile(r'"(?:[^"\\]|\\.){61,}"')
+"""Strings of JSON that are shortened where people read them."""
+_SHOWN = 40
+_WHOLE = 600
+"""Characters of a long string, and of an example, that are shown."""
+
+_WRITERS = {
+    "yes": "safe: all that was accepted still is",
+    "no": "breaks: this was accepted and is refused now:",
+    "unnamed": "breaks only if properties are written that the old schema does not name:",
+    "unknown": "unknown: it could not be decided whether all that was accepted still is",
+}
+_READERS = {
+    "yes": "safe: nothing comes that could not come before",
+    "no": "breaks: this comes now and could not come before:",
+    "unnamed": "breaks only if properties are read that the new schema does not name:",
+    "unknown": "unknown: it could not be decided whether anything new can come",
+}
+
+
+def differences_text(documents: list[Json], old: str, new: str) -> str:
+    """Return the differences, export by export."""
+    kinds = {"call": "a direct call", "process": "a process", "tool": "a tool", "schema": "a schema"}
+    lines = [f"{old} → {new}"]
+    for document in map(as_object, documents):
+        if len(documents) > 1:
+            lines.append(f"{document['name']}:")
+        if "export" in document:
+            lines.append(
+                f"  the export was {document['export']}" + (f" (from `{document['from']}`)" if "from" in document else "")
+            )
+            continue
+        if "kind" in document:
+            kind = as_object(document["kind"])
+            lines.append(f"  it was {kinds[as_text(kind['old'])]} and is {kinds[as_text(kind['new'])]}; its result:")
+        if "vibes" in document:
+            rows = [as_object(each) for each in as_array(document["vibes"])]
+            lines += [f"  {each['reference']}  {each['what']}{_detail(each)}" for each in rows] or ["  nothing has changed"]
+            continue
+        for change in map(as_object, as_array(document["changes"])):
+            lines.append(f"  {change['pointer'] or '/'}  {change['what']}{_detail(change)}")
+        if not document["changes"]:
+            lines.append("  nothing has changed")
+        told = (
+            ("who writes by the old schema", _WRITERS, "old_instances_accepted", "refused"),
+            ("who reads by the old schema", _READERS, "new_instances_expected", "surprising"),
+        )
+        for who, words, key, shown in told["kind" in document :]:  # nobody writes what is of another kind as before
+            instance = f" {_brief(document[shown])}" if shown in document else ""
+            verdict = "unnamed" if document.get(f"only_unnamed_{shown}") else as_text(document[key])
+            lines.append(f"  {who}: {words[verdict]}{instance}")
+        if "process" in document:
+            lines += _cut_lines(as_object(document["process"]))
+    return "\n".join(lines) + "\n"
+
+
+def _detail(change: JsonObject) -> str:
+    return f" ({change['detail']})" if change["detail"] else ""
+
+
+def _brief(instance: Json) -> str:
+    """Return an example as it is shown to people: long texts, and long examples, are shortened."""
+
+    def shortened(text: re.Match[str]) -> str:
+        return f'{text[0][:_SHOWN]}…" ({len(text[0]) - 2:,} characters)'
+
+    whole = _LONG.sub(shortened, dumps(instance, indent=False))
+    return whole if len(whole) <= _WHOLE else f"{whole[:_WHOLE]}… ({len(whole):,} characters)"
+
+
+_CLAIMS = {
+    "old_starts_accepted": (
+        "who starts the process",
+        {"yes": "safe: what started it still does", "no": "breaks", "unknown": "unknown"},
+    ),
+    "old_services_suffice": (
+        "who serves the process",
+        {"yes": "safe: no activity and no person gets or gives anything else", "no": "breaks", "unknown": "unknown"},
+    ),
+}
+
+
+def _cut_lines(cut: JsonObject) -> Iterator[str]:
+    yield "  steps, contexts and blocks:"
+    for change in map(as_object, as_array(cut["changes"])):
+        yield f"    {change['at']}  {change['what']}{_detail(change)}"
+    if not cut["changes"]:
+        yield "    nothing has changed"
+    for key, words in (("needed", "needed anew"), ("spared", "no longer needed")):
+        if cut[key]:
+            yield f"    {words}: {', '.join(as_texts(cut[key]))}"
+    for key, (who, verdicts) in _CLAIMS.items():
+        claim = as_object(cut[key])
+        why = f": {claim['why']}" if "why" in claim else ""
+        yield f"  {who}: {verdicts[as_text(claim['verdict'])]}{why}"
+
+
+# `instrc diff`: what has changed, and for whom it breaks.
+
 
 _SCHEME = "aug:"
 _PROGRAM = ".aug"
@@ -41,7 +144,7 @@ class DiffFormat(StrEnum):
     JSON = "json"
 
 
-def command(
+def diff_command(
     old: Annotated[str, typer.Argument(metavar="OLD", help="A vibe, a JSON Schema, a program, aug:name:1, or a lock.")],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The newer one, of the same kind.")],
     check: Annotated[bool, typer.Option("--check", help="Exit 1 unless it is certain that nothing breaks.")] = False,
@@ -86,8 +189,7 @@ def command(
 
 def _locks_compared(old: str, new: str, report: Report) -> tuple[list[Json], bool]:
     """Return what has changed between two locks, and whether nothing that was used has changed."""
-    from instrc.comparing.locks import compare_locks
-    from instrc.vibes.lock import read_lock
+    from instrc.vibes.lock import compare_locks, read_lock
 
     locks = []
     for path in (old, new):
@@ -138,7 +240,7 @@ class _Given(NamedTuple):
 
 def _schemas(path: str, workspace: Workspace, report: Report, *, programs: bool) -> Iterator[tuple[str, _Given]]:
     """Yield the flat schemas of a file or reference by name; of two programs without the sentences about what a step reads."""
-    from instrc.flattening.flatten import flatten  # as above
+    from instrc.schema.flattening.flatten import flatten  # as above
 
     if path.endswith(_PROGRAM):
         for artefact in workspace.compile(path, OptionOverrides(hints=not programs), report):
@@ -161,8 +263,8 @@ def _schemas(path: str, workspace: Workspace, report: Report, *, programs: bool)
 
 def _compared(was: _Given, now: _Given) -> tuple[dict[str, Json], bool]:
     """Return what has changed as JSON, of two kinds in their results, and whether it is certain that nothing breaks."""
-    from instrc.comparing.schemas import compare  # brings the algebra
-    from instrc.flattening.strip import strip
+    from instrc.schema.differences import compare  # brings the algebra
+    from instrc.schema.strip import strip
 
     if was.kind != now.kind and {was.kind, now.kind} != {"tool", "schema"}:
         given = compare(*(strip(each.schema, {"all"}) for each in (was, now)))
@@ -170,7 +272,7 @@ def _compared(was: _Given, now: _Given) -> tuple[dict[str, Json], bool]:
     found = compare(was.schema, now.schema)
     document, certain = _document(found), found.writers == found.readers == "yes"
     if was.process is not None and now.process is not None:
-        from instrc.comparing.processes import compare_processes  # as above
+        from instrc.process.compare import compare_processes  # as above
 
         cut = compare_processes(was.process, now.process)
         certain = certain and cut.start.verdict == cut.serve.verdict == "yes"

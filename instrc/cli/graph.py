@@ -10,16 +10,16 @@ import typer
 
 from instrc import problems
 from instrc.cli.options import LockedOption, Roots, Shared
-from instrc.cli.show import FINE, Format, deliver_text, report_written, show, verdict
-from instrc.limits.programs import PAGE_STEPS
+from instrc.cli.output import FINE, Format, deliver_text, report_written, show, verdict
+from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.source import Source
-from instrc.workspace import OptionOverrides, Workspace
+from instrc.text.limits import PAGE_STEPS
+from instrc.text.source import Source
 
 if TYPE_CHECKING:
-    from instrc.ir.artefact import Artefact
-    from instrc.ir.picture import Picture
+    from instrc.compiler.graph import Artefact
+    from instrc.process.picture import Picture
 
 
 class PictureFormat(StrEnum):
@@ -31,7 +31,7 @@ class PictureFormat(StrEnum):
     HTML = "html"
 
 
-def command(
+def graph_command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe (.vibe.json), or - for a program.")],
     kind: Annotated[
         PictureFormat | None,
@@ -102,8 +102,8 @@ def _chosen(compiled: tuple[Artefact, ...], export: str | None, file: str, repor
 
 
 def _picture(artefact: Artefact) -> Picture:
-    from instrc.draw.picture import picture_of
-    from instrc.emit.artefacts import located_process
+    from instrc.compiler.emit.emit import located_process
+    from instrc.process.picture import picture_of
 
     process, places = located_process(artefact)
     return picture_of(process, artefact.name, places)
@@ -111,22 +111,22 @@ def _picture(artefact: Artefact) -> Picture:
 
 def _render(pictures: list[Picture], kind: PictureFormat) -> str:
     if kind is PictureFormat.HTML:
-        from instrc.draw.html import html  # each format by itself: only one is asked for
+        from instrc.process.picture_page import html  # each format by itself: only one is asked for
 
         _refuse_long_page(pictures)
         return html(pictures) if pictures else ""
     if kind is PictureFormat.SVG:
-        from instrc.draw.svg import svg
+        from instrc.process.svg import svg
 
         if len(pictures) > 1:
             message = f"one SVG shows one export; choose it: --export {pictures[0].name} (or --format html, which shows all)"
             raise typer.BadParameter(message)
         return "".join(map(svg, pictures))
     if kind is PictureFormat.DOT:
-        from instrc.draw.dot import dot
+        from instrc.process.charts import dot
 
         return "\n".join(map(dot, pictures))
-    from instrc.draw.mermaid import mermaid
+    from instrc.process.charts import mermaid
 
     return mermaid(*pictures) if pictures else ""
 

@@ -6,8 +6,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from instrc.cli.show import Format
-from instrc.files import STDIN
+from instrc.cli.output import Format
+from instrc.vibes.find_files import STDIN
 
 Roots: TypeAlias = Annotated[
     list[str] | None, typer.Option("--root", metavar="DIR", help="A folder of vibes; before those of the project. Repeatable.")

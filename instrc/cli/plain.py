@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from instrc.files import STDIN
+from instrc.vibes.find_files import STDIN
 
 
 def run_plain(arguments: list[str]) -> int | None:
@@ -15,7 +15,7 @@ def run_plain(arguments: list[str]) -> int | None:
         return None
     if name == "compile":
         from instrc.cli.compiling import compile_files
-        from instrc.workspace import OptionOverrides
+        from instrc.compiler.workspace import OptionOverrides
 
         return compile_files(paths, OptionOverrides())
     if name == "check":

@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec.structs import replace
 
-from instrc.cli.inputs import read_json
+from instrc.cli.inputs import are_records, bench_of, each_record, plans_in, read_bench_file, read_json, read_records
 from instrc.cli.options import ProblemFormat, one_stdin
-from instrc.cli.plan_inputs import are_records, bench_of, each_record, plans_in, read_bench_file, read_records
-from instrc.cli.show import FINE, Format, deliver_text, show, verdict
-from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, Location, as_object, tokens
+from instrc.cli.output import FINE, Format, deliver_text, show, verdict
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, Location, as_object, tokens
 
 if TYPE_CHECKING:
-    from instrc.importers.given import Given
-    from instrc.ir.bench import Bench
     from instrc.problems.plans import PlanProblem
+    from instrc.taskbench.records import Bench
+    from instrc.tools.sources import Given
 
-group = typer.Typer(
+plan_group = typer.Typer(
     help="Check, convert and score the plans that models make of tools.", no_args_is_help=True, rich_markup_mode=None
 )
 
@@ -51,7 +50,7 @@ class ScoreFormat(StrEnum):
     SVG = "svg"
 
 
-@group.command()
+@plan_group.command()
 def check(
     plan: Annotated[
         str, typer.Argument(metavar="PLAN", help="A list of tasks, or records of TaskBench, as JSON or JSON Lines; or -.")
@@ -64,9 +63,9 @@ def check(
     report = Report()
     given, known = read_records(plan, report), read_json(tools, report)
     if given is not None and known is not None:
-        from instrc.plans.check import check_plan  # brings the validator
-        from instrc.plans.taskbench.tools import is_bench, tools_map
         from instrc.problems.plans import InvalidTools
+        from instrc.taskbench.records import is_bench, tools_map
+        from instrc.tools.plan_check import check_plan  # brings the validator
 
         bench = bench_of(known.value, report) if is_bench(known.value) else None
         if bench is not None and are_records(given.value):
@@ -81,7 +80,7 @@ def check(
     raise typer.Exit(verdict(problems))
 
 
-@group.command("import")
+@plan_group.command("import")
 def import_(
     records: Annotated[str, typer.Argument(metavar="RECORDS", help="Records of TaskBench, as JSON or JSON Lines; or -.")],
     tools: BenchFile,
@@ -111,7 +110,7 @@ def import_(
     _deliver(text, output, (records, tools), report, shape)
 
 
-@group.command()
+@plan_group.command()
 def export(
     plans: Annotated[str, typer.Argument(metavar="PLANS", help="A plan, or what `plan import` and `plan sample` print; or -.")],
     tools: BenchFile,
@@ -124,8 +123,8 @@ def export(
     given, bench = read_records(plans, report), read_bench_file(tools, report)
     lines: list[str] = []
     if given is not None and bench is not None:
-        from instrc.plans.taskbench.functions import export_plan
         from instrc.problems.plans import PlanProblem
+        from instrc.taskbench.sample import export_plan
 
         several, found = plans_in(given.value)
         for path, id_, plan in found:
@@ -138,7 +137,7 @@ def export(
     _deliver("".join(f"{line}\n" for line in lines), output, (plans, tools), report, shape)
 
 
-@group.command()
+@plan_group.command()
 def score(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="Correct records of TaskBench, as JSON or JSON Lines.")],
     predictions: Annotated[str, typer.Argument(metavar="PREDICTIONS", help="Records of a model for the same ids; or -.")],
@@ -156,8 +155,8 @@ def score(
     right, said, bench = read_records(gold, report), read_records(predictions, report), read_bench_file(tools, report)
     text = ""
     if right is not None and said is not None and bench is not None:
-        from instrc.plans.taskbench.score import score as compare
-        from instrc.plans.taskbench.show import svg, table
+        from instrc.taskbench.score import score as compare
+        from instrc.taskbench.score import svg, table
 
         found = compare(
             [record for _, record in each_record(right.value)], [record for _, record in each_record(said.value)], bench
@@ -172,7 +171,7 @@ def score(
     _deliver(text, output, (gold, predictions, tools), report, shape)
 
 
-@group.command()
+@plan_group.command()
 def sample(
     tools: BenchFile,
     count: Annotated[int, typer.Option("--count", "-n", min=1, max=1_000_000, help="How many plans.")] = 10,
@@ -187,7 +186,7 @@ def sample(
     bench = read_bench_file(tools, report)
     text = ""
     if bench is not None:
-        from instrc.plans.taskbench.functions import sample_plans
+        from instrc.taskbench.sample import sample_plans
 
         made = sample_plans(bench, count, seed=seed, shape=None if form is None else form.value, largest=largest)
         text = "".join(f"{dumps(plan, indent=False)}\n" for plan in made)
@@ -195,7 +194,7 @@ def sample(
 
 
 def _imported(record: Json, bench: Bench, *, repair: bool) -> tuple[Json, tuple[PlanProblem, ...]]:
-    from instrc.plans.taskbench.functions import import_plan
+    from instrc.taskbench.sample import import_plan
 
     found = import_plan(record, bench, repair=repair)
     return found.plan, found.problems

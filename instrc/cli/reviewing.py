@@ -1,16 +1,107 @@
-"""Check files and show what is wrong: what `instrc check` does, whoever reads its options."""
+"""Check files and show what is wrong, whoever reads the options."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
-from instrc.checking.many import check_files
-from instrc.cli.progress import with_progress
-from instrc.cli.show import Format, show, verdict
+from instrc.cli.output import Format, show, verdict, with_progress, write_files
 from instrc.cli.terminal import write_error
-from instrc.finding import find_files
-from instrc.problems.problem import CompileError, Problem
+from instrc.compiler.checking import check_files
+from instrc.problems.problem import CompileError, Fix, Problem
 from instrc.problems.report import Report
+from instrc.problems.suggest import applied, comparison_key
+from instrc.text.limits import DEPENDENT_BYTES, FIX_ROUNDS
+from instrc.vibes.find_files import STDIN, find_files, read_bytes
+from instrc.vibes.roots import ENDING, PROGRAM_ENDING, read_name
+
+# Find the programs and vibes that may use some files, so that a change is seen where it breaks something.
+
+
+def with_dependents(files: list[str]) -> list[str]:
+    """Return files with all below the working folder whose text names one of them, or one that is deleted, and so on.
+
+    Names are compared as the language compares them, without case, `_` and `-`; a file that only mentions a name is taken too.
+    """
+    given = [file for file in files if file == STDIN or os.path.exists(file)]  # noqa: PTH110  -- as the user wrote them
+    names = {name for file in (*files, *deleted()) if (name := _name(file))}
+    texts = {file: comparison_key(_text(file)) for file in find_files(["."], Report()) if file not in given}
+    chosen = dict.fromkeys(given)
+    while names:
+        using = [file for file, text in texts.items() if any(name in text for name in names)]
+        chosen |= dict.fromkeys(using)
+        names = {name for file in using if (name := _name(file))}
+        for file in using:
+            del texts[file]
+    return list(chosen)
+
+
+def deleted() -> Iterable[str]:
+    """Return the programs and vibes that git sees deleted or renamed for the next commit; none without git."""
+    import subprocess  # most checks do not ask git
+
+    git = shutil.which("git")
+    if git is None:
+        return []
+    command = [git, "diff", "--cached", "--name-only", "--no-renames", "--diff-filter=D", "-z", "--relative"]
+    try:
+        done = subprocess.run(command, capture_output=True, check=False, timeout=60)  # noqa: S603  -- no word of it is anybody's
+    except (OSError, subprocess.SubprocessError):
+        return []
+    names = done.stdout.decode("utf-8", "surrogateescape").split("\0") if done.returncode == 0 else []
+    return [name for name in names if name.endswith((ENDING, PROGRAM_ENDING))]
+
+
+def _name(file: str) -> str:
+    """Return the name by which a file is used, as names are compared."""
+    base = os.path.basename(file)  # noqa: PTH119  -- names with odd bytes stay as they are
+    said = read_name(base) or read_name(base, PROGRAM_ENDING)
+    return comparison_key(said[0]) if said else ""
+
+
+def _text(file: str) -> str:
+    data = read_bytes(file, DEPENDENT_BYTES, Report())
+    return "" if data is None else data.decode("utf-8", "replace")
+
+
+# Apply the safe fixes of problems to the files they are in.
+
+
+def fix_files(files: Sequence[str], check: Callable[[], Sequence[Problem]]) -> dict[str, int]:
+    """Fix what is surely meant otherwise in these files, until nothing is left of it; return how many fixes each got.
+
+    `check` returns the problems as the files stand now.  `OSError` if a file cannot be written.
+    """
+    counts: dict[str, int] = {}
+    for _ in range(FIX_ROUNDS):
+        texts: dict[str, str] = {}
+        by_file: dict[str, list[Fix]] = {}
+        for problem in check():
+            safe = next((fix for fix in problem.fixes if fix.safe), None)
+            if safe and problem.at and all(edit.span.source.name in files for edit in safe.edits):
+                by_file.setdefault(problem.at.source.name, []).append(safe)
+                texts[problem.at.source.name] = problem.at.source.text
+        changed: dict[Path, str] = {}
+        for name, fixes in by_file.items():
+            fixed, count = applied(texts[name], fixes)
+            if count and fixed != texts[name] and _is_still(name, texts[name]):
+                changed[Path(name)] = fixed
+                counts[name] = counts.get(name, 0) + count
+        if not changed:
+            break
+        write_files(changed)
+    return counts
+
+
+def _is_still(name: str, text: str) -> bool:
+    """Tell whether a file holds the text that the places are of; line ends count, a byte order mark does not."""
+    data = read_bytes(name, 4 * len(text) + 3, Report())
+    return data is not None and data.removeprefix(b"\xef\xbb\xbf") == text.encode("utf-8", "surrogatepass")
+
+
+# Check files and show what is wrong: what `instrc check` does, whoever reads its options.
 
 
 def review_files(
@@ -29,8 +120,6 @@ def review_files(
     found = Report()
     files = find_files(paths, found)
     if dependents:
-        from instrc.cli.dependents import with_dependents  # few ask for it
-
         files = with_dependents(files)
 
     def check() -> tuple[Problem, ...]:
@@ -57,12 +146,11 @@ def review_files(
 
 
 def _fix(files: list[str], check: Callable[[], tuple[Problem, ...]], report: Report) -> None:
-    from instrc.cli.fixing import fix_files  # only if asked for
 
     try:
         for path, count in fix_files(files, check).items():
             write_error(f"fixed {path}: {count} {'mistake' if count == 1 else 'mistakes'}\n")
     except OSError as error:
-        from instrc.cli.outputs import unwritable  # as above
+        from instrc.cli.output import unwritable  # as above
 
         report.add(unwritable(error, "a file"))

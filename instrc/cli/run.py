@@ -1,39 +1,167 @@
-"""`instrc run`: run a program, until it ends or waits for somebody."""
+"""The commands that carry runs: `run`, `chat`, `resume`, `answer`, `worker`."""
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.live import Watcher
 from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared
+from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, item_counter, show, try_to_write
 from instrc.cli.running import (
     EngineName,
     ResultOption,
+    RunId,
     Store,
+    Watcher,
     deliver,
     engine,
     exit_with,
     files_of,
     given_value,
     refuse_output,
+    report_as_json,
     run_to_end,
     show_warnings,
     warn_of_made_up_answers,
 )
-from instrc.cli.show import FINE, PROBLEMS, Format
-from instrc.cli.terminal import write_error
-from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import Json
+from instrc.cli.terminal import is_terminal, write, write_error, write_report
+from instrc.problems.files import UnwritableOutput
 from instrc.problems.problem import CompileError
+from instrc.problems.render import render_text
+from instrc.text.files import is_inherited_stream, is_regular, read_whole, refuse_irregular
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json
+from instrc.text.limits import WORKER_PAUSE
+from instrc.vibes.find_files import STDIN, reason, unreadable
 
 if TYPE_CHECKING:
-    from instrc.launching.launcher import Launcher
-    from instrc.launching.preparing import Prepared
-    from instrc.runtime.engine import Launch
-    from instrc.runtime.interpreter.commands import UserCommand
+    import asyncio
+
+    from instrc.engines.launch import Launcher
+    from instrc.engines.prepare import Prepared
+    from instrc.runtime.engine import Engine, Launch, Serving
+    from instrc.runtime.interpreter.documents import UserCommand
+    from instrc.runtime.session import Session
+
+
+# `instrc run --items`: a line of JSON in, a line of JSON out.
+
+
+async def stream(path: str, begin: Callable[[int, Json], Launch], engine: Engine, *, window: int, output: Path | None) -> int:
+    """Run a program for every line of a file or of the standard input; return how many have failed."""
+    from instrc.runtime.session import streamed
+
+    async def work(number: int, line: str) -> dict[str, Json]:
+        try:
+            report = await engine.start(begin(number, loads(line)))
+        except ValueError as error:
+            return {"item": number, "status": "failed", "error": {"kind": "invalid", "message": f"this is not JSON: {error}"}}
+        except CompileError as error:
+            return {
+                "item": number,
+                "status": "failed",
+                "error": {"kind": "invalid", "message": render_text(error.problems).strip()},
+            }
+        made = report_as_json(report)
+        del made["name"]
+        return {"item": number, **made}
+
+    failed = 0
+    with item_counter("Running") as done, _line_writer(output) as say:
+        async for result in streamed(_lines(path), work, window=window):
+            say(f"{dumps(result, indent=False)}\n")
+            failed += result["status"] == "failed"
+            done()
+    return failed
+
+
+@contextmanager
+def _line_writer(output: Path | None) -> Iterator[Callable[[str], object]]:
+    """Give what lines are written with: to the standard output, or to a file."""
+    if output is None:
+        yield write
+        return
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        if output.is_symlink() or (output.exists() and not is_regular(str(output))):
+            raise OSError(0, "only a regular file is replaced", str(output))  # noqa: TRY301  -- told below like the others
+        file = output.open("w", encoding="utf-8")
+    except (OSError, ValueError) as error:
+        message = f"`{output}` cannot be written: {error}"
+        raise typer.BadParameter(message) from None
+
+    def say(line: str) -> None:
+        try:
+            file.write(line)
+            file.flush()  # what is done is kept, whatever ends the run
+        except OSError as error:
+            raise CompileError([UnwritableOutput(path=str(output), reason=reason(error))]) from None
+
+    try:
+        yield say
+    finally:
+        with suppress(OSError):
+            file.close()
+
+
+async def _lines(path: str) -> AsyncIterator[str]:
+    """Yield the lines that say something, as they arrive."""
+    from instrc.text.streams import LineTooLongError, read_lines  # as below: they need an event loop
+
+    try:
+        if path != "-" and not is_inherited_stream(path):
+            refuse_irregular(path, os.stat(path).st_mode)  # noqa: PTH116  -- a string: a `Path` would tidy what the user wrote
+        opened: AbstractContextManager[IO[bytes] | None]
+        opened = nullcontext() if path == "-" else Path(path).open("rb")  # noqa: ASYNC230, SIM115  -- it never waits; closed below
+    except (OSError, ValueError) as error:
+        reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else error
+        message = f"`{path}` cannot be read: {reason}"
+        raise typer.BadParameter(message) from None
+    with opened as file:
+        try:
+            async for line in read_lines(file):
+                if said := line.removeprefix("\ufeff").strip():
+                    yield said
+        except UnicodeDecodeError as error:
+            message = f"`{path}` is not UTF-8: {error}"
+            raise typer.BadParameter(message) from None
+        except LineTooLongError as error:
+            message = f"`{path}` cannot be read: {error}"
+            raise typer.BadParameter(message) from None
+
+
+# `instrc run --every-branch`: rehearse a program until each branch was taken, a line for each run.
+
+
+def rehearse_all(prepared: Prepared, given: Json, *, as_json: bool, output: Path | None) -> int:
+    """Show a run for each branch, and the branches that none was found for; return the exit code."""
+    from instrc.api import rehearsal
+
+    found = rehearsal(prepared, given)
+    text = "".join(f"{dumps(each, indent=False)}\n" for each in found.to_json()) if as_json else f"{found}\n"
+    unwritten = deliver_text(text, output)
+    show(unwritten, Format.TEXT)
+    return FINE if found.sound and not unwritten else PROBLEMS
+
+
+def refuse_with_every_branch(options: dict[str, object]) -> None:
+    """Refuse options that say nothing where every branch is rehearsed."""
+    for name, value in options.items():
+        if value is not None and value is not False:  # 0 is said as well
+            message = f"{name} says nothing beside --every-branch: all answers are made up, and no run is kept"
+            raise typer.BadParameter(message)
+
+
+# `instrc run`: run a program, until it ends or waits for somebody.
+
 
 ModelOption = Annotated[
     str | None,
@@ -57,7 +185,7 @@ Concurrency = Annotated[
 ]
 
 
-def command(
+def run_command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe, a compiled document (.json), or -.")],
     given: Annotated[
         str | None,
@@ -85,10 +213,8 @@ def command(
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Run a program: a tool, a direct call, or a process."""
-    from instrc.cli.items import stream
-    from instrc.cli.rehearsal import refuse_with_every_branch, rehearse_all
-    from instrc.launching.launcher import new_id
-    from instrc.launching.preparing import prepare
+    from instrc.engines.launch import new_id
+    from instrc.engines.prepare import prepare
 
     try:
         prompt = None if given is None else given_value(given)
@@ -134,9 +260,8 @@ def _launcher(
     prepared: Prepared, model: str | None, *, batch: int, requests: int | None, tokens: int | None, rehearse: bool
 ) -> Launcher:
     """Return what begins runs of a program, with its models and activities."""
-    from instrc.launching.equipping import how_of
-    from instrc.launching.handlers import all_activities
-    from instrc.launching.launcher import Launcher
+    from instrc.engines.launch import Launcher, how_of
+    from instrc.engines.prepare import all_activities
     from instrc.runtime.activities import Activities
 
     how = how_of(prepared, model=model, rehearse=rehearse, batch=batch)
@@ -170,3 +295,212 @@ class _asked:  # noqa: N801  -- reads as what it does: questions asked here
             return loads(line)
         except ValueError:
             return line
+
+
+# `instrc chat`: a session with a model that has compiled tools.
+
+
+def chat_command(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Programs or vibes; each export is a tool of the model.")],
+    model: ModelOption = None,
+    engine_name: EngineName = None,
+    rehearse: Annotated[bool, typer.Option("--rehearse", help="Generate the results of activities from their schemas.")] = False,
+    session_id: Annotated[str, typer.Option("--id", metavar="SESSION", help="Continue this session, or begin it.")] = "chat",
+    store: Store = None,
+    locked: LockedOption = False,
+    root: Roots = None,
+    shared: Shared = None,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Talk with a model that has the programs as tools.
+
+    It fills in tools, makes direct calls, and starts processes, which then run separately.
+    """
+    from instrc.engines.launch import STORE, offers_of, session_model
+    from instrc.runtime.session import Session
+    from instrc.vibes.settings import read_settings
+
+    try:
+        kept = engine(store, engine_name)
+        found = [
+            offer
+            for file in files
+            for offer in offers_of(file, kept, model, rehearse=rehearse, roots=root or (), shared=shared or (), locked=locked)
+        ]
+        warn_of_made_up_answers(model, read_settings(Path(files[0]).parent), rehearse=rehearse)
+        chosen = session_model(model, Path(files[0]))
+        place = (store or Path(STORE)) / "sessions" / f"{Path(session_id).name}.json"
+        run_to_end(_talk(Session(session_id, chosen, tuple(found), _read(place)), place))
+    except CompileError as error:
+        raise exit_with(error, shape) from None
+
+
+async def _talk(session: Session, file: Path) -> None:
+    from instrc.runtime.models.model import ModelError
+    from instrc.text.streams import LineTooLongError, read_lines  # they need an event loop, the help does not
+
+    _ask()
+    try:
+        async for line in read_lines():
+            if line.strip():
+                try:
+                    write_report(f"{await session.say(line.strip())}\n")
+                except ModelError as error:
+                    write_error(f"the model gave no answer: {error}\n")
+                _keep(file, session)
+            _ask()
+    except UnicodeDecodeError:
+        raise CompileError([unreadable(STDIN, "it is not UTF-8")]) from None
+    except LineTooLongError as error:
+        raise CompileError([unreadable(STDIN, str(error))]) from None
+
+
+def _ask() -> None:
+    if is_terminal(sys.stdin):
+        write_error("> ")
+
+
+def _read(file: Path) -> list[Json]:
+    try:
+        turns = loads(read_whole(str(file)))
+    except (OSError, ValueError):
+        return []
+    return turns if isinstance(turns, list) else []
+
+
+def _keep(file: Path, session: Session) -> None:
+    if found := try_to_write({file: dumps(session.turns)}):
+        raise CompileError(found)
+
+
+# `instrc resume`: continue a run that nobody carries out.
+
+
+def resume_command(
+    run: RunId,
+    store: Store = None,
+    engine_name: EngineName = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Continue a run that was interrupted, or whose timers have ended."""
+    try:
+        with Watcher(quiet=quiet) as sink:
+            report = run_to_end(engine(store, engine_name, run=run, watch=sink).resume(run))
+    except CompileError as error:
+        raise exit_with(error, shape) from None
+    raise typer.Exit(deliver(report, store=store, engine_name=engine_name))
+
+
+# `instrc answer`: answer what a run asks, and carry it on.
+
+
+def answer_command(
+    run: RunId,
+    step: Annotated[str, typer.Argument(metavar="STEP", help="The question: its id, a step, or the name of a step.")],
+    data: Annotated[str, typer.Option("--data", "-d", metavar="JSON", help="The answer; @FILE or - to read it.")],
+    output: ResultOption = None,
+    store: Store = None,
+    engine_name: EngineName = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Answer a question of a run.
+
+    Who answers is a person, or a system that answers later.
+    """
+    refuse_output(output, files_of(data))
+    try:
+        with Watcher(quiet=quiet) as sink:
+            report = run_to_end(engine(store, engine_name, run=run, watch=sink).answer(run, step, given_value(data, data=True)))
+    except CompileError as error:
+        raise exit_with(error, shape) from None
+    raise typer.Exit(deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))
+
+
+# `instrc worker`: carry the runs of a store, or of a Temporal task queue, until it is told to stop.
+
+
+_FIRST_PAUSE = 1.0
+_LAST_ATTEMPT = 5.0
+"""Seconds that an attempt to reach a server may take when the worker is told to stop."""
+_LAST_MOMENT = 0.1
+"""Seconds for the threads of a library to end after an attempt: one that still runs when Python ends aborts the process."""
+
+
+def worker_command(
+    store: Store = None,
+    engine_name: EngineName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Carry out the runs of a store or a Temporal task queue.
+
+    It continues interrupted runs too, and works until SIGTERM or Ctrl-C.
+    """
+    from instrc.runtime import engine as engines
+
+    try:
+        with Watcher(as_json=as_json, quiet=quiet) as sink:
+            carrier = engine(store, engine_name, watch=sink)
+            if not isinstance(carrier, engines.Serving):
+                carried = "the engine `memory` has no workers: a run on it is carried out by the command that starts it"
+                message = f'{carried}; `durable` (`pip install "instrc[durable]"`) and `temporal` have workers'
+                raise typer.BadParameter(message, param_hint="--engine")
+            run_to_end(_served(carrier, quiet=quiet))
+    except CompileError as error:
+        raise exit_with(error, shape) from None
+
+
+async def _served(carrier: Serving, *, quiet: bool) -> None:
+    import asyncio  # the help of all commands does without it
+
+    from instrc.runtime.engine import UnreachableError
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(name, stop.set)
+    while not stop.is_set():
+        reaching = asyncio.ensure_future(_reached(carrier, stop))
+        stopping = asyncio.ensure_future(stop.wait())
+        await asyncio.wait({reaching, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        if not reaching.done():
+            await asyncio.wait({reaching}, timeout=_LAST_ATTEMPT)
+        if not reaching.done():
+            reaching.cancel()
+            return
+        await reaching
+        if stop.is_set():
+            return
+        if not quiet:
+            write_error("the worker is ready\n")
+        try:
+            await carrier.serve(stop)
+        except UnreachableError as error:
+            write_error(f"{error.problems[0].message}; its runs stay as they are, and go on when it answers\n")
+        else:
+            return
+
+
+async def _reached(carrier: Serving, stop: asyncio.Event) -> None:
+    """Return as soon as the server of an engine answers, which a worker may be started before, or soon after `stop` is set."""
+    from asyncio import sleep, wait_for  # as above
+
+    from instrc.runtime.engine import UnreachableError
+
+    pause = _FIRST_PAUSE
+    while not stop.is_set():
+        try:
+            await carrier.reach()
+        except UnreachableError as error:
+            if not stop.is_set():
+                write_error(f"{error.problems[0].message}; trying again in {pause:g} s\n")
+        else:
+            return
+        with suppress(TimeoutError):
+            await wait_for(stop.wait(), pause)
+        pause = min(pause * 2, WORKER_PAUSE)
+    await sleep(_LAST_MOMENT)

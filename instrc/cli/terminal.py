@@ -9,7 +9,7 @@ import os
 import sys
 from typing import IO
 
-from instrc.visible import visible_lines
+from instrc.text.visible import visible_lines
 
 
 class ReaderGoneError(Exception):

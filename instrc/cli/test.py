@@ -9,27 +9,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instrc.cli.options import LockedOption, Roots, Shared
-from instrc.cli.outputs import try_to_write
-from instrc.cli.show import FINE, PROBLEMS, Format, report_written, show
+from instrc.cli.output import FINE, PROBLEMS, Format, report_written, show, try_to_write
 from instrc.cli.terminal import write_error, write_report
-from instrc.files import is_folder, read_data, readable
-from instrc.limits.incoming import CASE_BYTES
+from instrc.compiler.workspace import OptionOverrides, Workspace
+from instrc.language.lexer import decode_source
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
-from instrc.regular import is_regular
-from instrc.syntax.lexer import decode_source
-from instrc.workspace import OptionOverrides, Workspace
+from instrc.text.files import is_regular
+from instrc.text.limits import CASE_BYTES
+from instrc.vibes.find_files import is_folder, read_data, readable
 
 if TYPE_CHECKING:
-    from instrc.cases import Case
-    from instrc.ir.artefact import Artefact
-    from instrc.testing import Difference
+    from instrc.compiler.graph import Artefact
+    from instrc.testing.cases import Case, Difference
 
 NO_CASES = 5
 """The exit code where there is nothing to test, as pytest has it."""
 
 
-def command(
+def cases_command(
     paths: Annotated[
         list[str] | None, typer.Argument(metavar="PATH", help="Programs, files of cases, folders; by default the current folder.")
     ] = None,
@@ -101,7 +99,7 @@ def _test(files: list[Path], workspace: Workspace, chosen: str, report: Report, 
 
 def _cases(file: Path, text: str) -> list[Case]:
     """Return the cases of a file; a file without one is told."""
-    from instrc.cases import read_cases  # the help of all commands does without it
+    from instrc.testing.cases import read_cases  # the help of all commands does without it
 
     cases = list(read_cases(text))
     if not cases:
@@ -111,7 +109,7 @@ def _cases(file: Path, text: str) -> list[Case]:
 
 def _judged(file: Path, cases: list[Case], artefacts: tuple[Artefact, ...], *, update: bool) -> tuple[int, int, list[Difference]]:
     """Return how many cases of a file passed and failed, and what came out otherwise; what failed is printed."""
-    from instrc.testing import BadCaseError, judge  # the help of all commands does without it
+    from instrc.testing.cases import BadCaseError, judge  # the help of all commands does without it
 
     passed = failed = 0
     edits: list[Difference] = []
@@ -160,7 +158,7 @@ def _write(changed: dict[Path, str], report: Report) -> None:
 
 def _files(paths: list[str], report: Report) -> list[Path]:
     """Return the files of cases that paths lead to; what is no file is reported, and a program without cases is told."""
-    from instrc.cases import ENDING  # as above
+    from instrc.testing.cases import ENDING  # as above
 
     found: dict[Path, None] = {}
     for path in paths:
@@ -184,7 +182,7 @@ def _files(paths: list[str], report: Report) -> list[Path]:
 
 def _program(file: Path) -> Path:
     """Return the program or vibe that a file of cases belongs to."""
-    from instrc.cases import ENDING  # as above
+    from instrc.testing.cases import ENDING  # as above
 
     stem = file.name.removesuffix(ENDING)
     vibe = file.with_name(f"{stem}.vibe.json")

@@ -1,23 +1,279 @@
-"""What can be typed at a place: names, members of a path, slots of an instruction, `aug:` references, words."""
+"""What can be typed at a place."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Iterable
+from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 
 from lsprotocol import types
 
-from instrc.jsontext import dumps
-from instrc.jsonvalue import Json
-from instrc.limits.programs import COMPLETION_DISTANCE
-from instrc.lsp.editor_session import EditorSession, TextDocument
-from instrc.lsp.expected import Expected, expected
-from instrc.lsp.hover import about
+from instrc.compiler.bind.scopes import RESERVED
+from instrc.language.tables import CONTEXTUAL, END, Tables, tables
+from instrc.language.view import CLOSING, OPENING, STATEMENT
+from instrc.lsp.hints import about
 from instrc.lsp.knowledge import Knowledge, declared_inputs, members
-from instrc.lsp.typed_text import is_silent, name_of_closed_call, name_of_open_call, without_silent
-from instrc.naming import pascal
-from instrc.passes.bind.names import RESERVED
+from instrc.lsp.session import EditorSession, Segments, TextDocument
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
+from instrc.text.limits import COMPLETION_DISTANCE
+from instrc.text.names import pascal
+
+# What the automaton has read before a place in a text that is being typed, past the mistakes on the way.
+
+
+class TextBefore:
+    """The states of the automaton at a place, and the tokens before it.
+
+    A statement that cannot be read is passed over: behind it the next one begins, in the same body of a block.
+    """
+
+    def __init__(self, automaton: Tables, text: str, start: int, stop: int) -> None:
+        """Read what stands between two places, the first of which is between statements."""
+        self.automaton = automaton
+        self.text = text
+        self.states: list[int] = [0]
+        self.kinds: list[str] = []
+        """The tokens that have been read since the last mistake."""
+        self.end: int = start
+        """Of the last token."""
+        self.lost: list[str] | None = None
+        """Inside of a statement that is passed over: the brackets that it has opened, outermost first."""
+        self._depths: list[int] = [0]
+        """The number of brackets that were open when each state was entered."""
+        self._opened: list[tuple[str, int]] = []
+        """The brackets that are open in what has been read, each with the number of states below it."""
+        place = start
+        while True:
+            kind, begin, place = automaton.token(text, place, stop)
+            if kind == END:
+                break
+            if kind != "COMMENT":
+                self._take(kind, begin, place)
+                self.end = place
+
+    def _take(self, kind: str, start: int, end: int) -> None:
+        if self.lost is None:
+            if self._shift(kind):
+                return
+            self.lost = self._back_to_body()
+        if self._begins_anew(self.lost, kind, start):
+            self._begin_anew()
+            if self._shift(kind):
+                return
+            self.lost = self._back_to_body()
+        if kind == "SEMICOLON" and self._may_end(self.lost, end):
+            self._begin_anew()
+        elif kind in OPENING:
+            self.lost.append(kind)
+        elif kind in CLOSING and CLOSING[kind] in self.lost:
+            while self.lost.pop() != CLOSING[kind]:
+                pass
+
+    def _shift(self, kind: str) -> bool:
+        """Read one token; tell whether the grammar has a place for it."""
+        accept = self.automaton.accept
+        if not accept(self.states, kind):
+            if (kind not in CONTEXTUAL and kind != "AUG_URI") or not accept(self.states, "NAME"):
+                return False
+            kind = "NAME"
+        table = self.automaton.states
+        while (action := table[self.states[-1]][kind]) < 0:
+            rule = self.automaton.rules[~action]
+            self._keep(len(self.states) - rule.length)
+            self._enter(table[self.states[-1]][rule.origin])
+        if kind in OPENING:
+            self._opened.append((kind, len(self.states)))
+        elif kind in CLOSING:
+            del self._opened[-1]
+        self._enter(action)
+        self.kinds.append(kind)
+        return True
+
+    def _enter(self, state: int) -> None:
+        self.states.append(state)
+        self._depths.append(len(self._opened))
+
+    def _keep(self, size: int) -> None:
+        del self.states[size:]
+        del self._depths[size:]
+
+    def _back_to_body(self) -> list[str]:
+        """Be before the statement that cannot be read, in its body; return the brackets that it has opened."""
+        size = len(self.states)
+        while self._is_closed(size) or not self.automaton.accept(self.states[:size], "CONST", "NAME", "EQUAL"):
+            size -= 1
+        self._keep(size)
+        lost = [bracket for bracket, below in self._opened if below >= size]
+        del self._opened[len(self._opened) - len(lost) :]
+        return lost
+
+    def _is_closed(self, size: int) -> bool:
+        """Tell whether a place is inside of brackets that have been closed since, as the body of a `try` before its `else`."""
+        return self._depths[size - 1] != bisect_left(self._opened, size, key=itemgetter(1))
+
+    def _begins_anew(self, lost: list[str], kind: str, start: int) -> bool:
+        """Tell whether a token ends the body, or begins a definition on a line of its own."""
+        if self._opened and "LBRACE" in lost:
+            return False
+        defines = kind in STATEMENT and "\n" in self.text[self.end : start]
+        return defines or (kind == "RBRACE" and bool(self._opened))
+
+    def _may_end(self, lost: list[str], end: int) -> bool:
+        """Tell whether the `;` before a place ends the statement; those in braces may end statements inside of it."""
+        if "LBRACE" not in lost:
+            return True
+        return not self._opened and not self.text[end : self.text.find("\n", end) + 1 or None].strip()
+
+    def _begin_anew(self) -> None:
+        """Be behind the statement, as if it had been a name."""
+        self.lost = None
+        self.kinds.clear()
+        self._shift("NAME")
+        self._shift("SEMICOLON")
+
+
+# What the grammar lets stand at a place: the automaton reads what is before it, and says which words it would take.
+
+
+_NAMED_ANEW = frozenset({"CONST", "LET", "TOOL", "INPUT", "EACH"})
+"""Words behind which a name is made up."""
+_READS = frozenset({"WHEN", "UNTIL", "OR", "IN"})
+"""Words behind which a value is read, by its name or a path."""
+_ENDS = frozenset({"NAME", "AUG_URI", "NUMBER", "STRING", "METRIC", "RPAR", "RSQB", "RBRACE"})
+"""Tokens with which an expression may end."""
+
+_FOLLOWING = {
+    **dict.fromkeys(("CONST", "TOOL", "INPUT", "WHEN", "EACH", "UNTIL", "OR", "IN"), "NAME"),
+    "MAX": "NUMBER",
+    "KEEP": "NUMBER",
+    "IS": "STRING",
+}
+"""The token behind a word that is no key: `const` may be one, as in `{ const: Draft }`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What can stand at a place."""
+
+    instructions: bool
+    """Whether an expression can begin here, which may call an instruction."""
+    values: bool
+    """Whether the name of a value can stand here."""
+    _automaton: Tables | None = None
+    _states: list[int] = field(default_factory=list)
+    _behind_expression: bool = False
+    """Whether an expression stands before the place, on the same line."""
+
+    def word(self, word: str) -> bool:
+        """Tell whether a word of the language can stand here, with what has to follow it."""
+        kind = word.upper()
+        if self._automaton is None:
+            return self.values
+        if self._behind_expression and kind not in CONTEXTUAL:
+            return False  # it would begin another statement, without a `;`
+        return self._automaton.accept(self._states, kind, _FOLLOWING.get(kind, "LBRACE"))
+
+
+_ANYTHING = Expected(instructions=True, values=True)
+_NOTHING = Expected(instructions=False, values=False)
+
+
+def expected(document: TextDocument, offset: int) -> Expected:
+    """Return what can stand at an offset, in place of the word that is being typed there."""
+    automaton = tables()
+    text = document.source.text
+    while offset and (text[offset - 1].isalnum() or text[offset - 1] in "_$"):
+        offset -= 1
+    before = TextBefore(automaton, text, _start(document.segments, offset), offset)
+    if before.lost is not None:
+        return _ANYTHING
+    if _in_annotation(before.kinds):
+        return _NOTHING
+    last = before.kinds[-1] if before.kinds else ""
+    behind = last in _ENDS and "\n" not in text[before.end : offset]
+    named = automaton.accept(before.states, "NAME") and last not in _NAMED_ANEW and not behind
+    return Expected(named and last not in _READS, named, automaton, before.states, behind)
+
+
+def _start(segments: Segments, offset: int) -> int:
+    """Return a place before an offset where a statement begins and before which nothing is wrong."""
+    correct = offset if segments.broken is None else min(offset, segments.broken[0])
+    place = bisect_right(segments.cuts, correct)
+    return segments.cuts[place - 1] if place else 0
+
+
+def _in_annotation(kinds: list[str]) -> bool:
+    """Tell whether the last token is inside of the braces of an annotation, which hold JSON."""
+    open_braces: list[bool] = []
+    before = ""
+    for kind in kinds:
+        if kind in {"LBRACE", "LSQB", "LPAR"}:
+            open_braces.append((before == "AT" and kind == "LBRACE") or (bool(open_braces) and open_braces[-1]))
+        elif kind in {"RBRACE", "RSQB", "RPAR"} and open_braces:
+            open_braces.pop()
+        before = kind
+    return bool(open_braces) and open_braces[-1]
+
+
+# What a text shows at the place where somebody types, before the grammar reads it.
+
+
+_BRACKET = re.compile(r"[(){}\[\]]")
+_CALLED = re.compile(r"([^\W\d]\w*|aug:[^\s()\[\]{},;|@\"']+)\s*\Z")
+_SILENT = re.compile(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*(?:"|\n|\Z)|'(?:[^'\\\n]|\\.)*(?:'|\n|\Z)""", re.DOTALL)
+"""A comment or a string, also one that has no end yet."""
+
+
+def is_silent(before: str) -> bool:
+    """Tell whether a text ends in a comment or in a string."""
+    last = next(iter(deque(_SILENT.finditer(before), maxlen=1)), None)
+    if last is None or last.end() < len(before):
+        return False
+    found = last.group()
+    return found.startswith("//") or not (len(found) > 1 and found.endswith(("*/", found[0], "\n")))
+
+
+def name_of_closed_call(before: str) -> str:
+    """Return the name before the bracket that the last `)` closes."""
+    level = 0
+    for sign in reversed(list(_BRACKET.finditer(before))):
+        level += 1 if sign.group() in ")}]" else -1
+        if not level:
+            found = _CALLED.search(before[: sign.start()])
+            return found.group(1) if found else ""
+    return ""
+
+
+def name_of_open_call(before: str) -> str | None:
+    """Return the name of the call in whose brackets, or in braces in them, a text ends; `None` anywhere else."""
+    level, in_braces = 0, False
+    for sign in reversed(list(_BRACKET.finditer(before))):
+        if sign.group() in ")}]":
+            level += 1
+        elif level:
+            level -= 1
+        elif sign.group() == "{" and not in_braces:
+            in_braces = True
+        elif sign.group() == "(":
+            found = _CALLED.search(before[: sign.start()])
+            return found.group(1) if found else None
+        else:
+            return None
+    return None
+
+
+def without_silent(text: str) -> str:
+    """Return a text with spaces in place of its comments and strings."""
+    return _SILENT.sub(lambda found: " " * len(found.group()), text)
+
+
+# What can be typed at a place: names, members of a path, slots of an instruction, `aug:` references, words.
+
 
 _URI = re.compile(r"aug:[^\s()\[\]{},;|@\"']*\Z")
 _PATH = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s*\.\s*[$\w]*\Z")

@@ -1,20 +1,31 @@
-"""Go to a definition, find all places of a name, rename it, list what a program defines."""
+"""Go to a definition, find all places of a name, rename it, in one program and in a project."""
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 from lsprotocol import types
 
-from instrc.ir.surface import Access, Call, Object
-from instrc.lsp.editor_session import EditorSession, TextDocument
-from instrc.lsp.knowledge import Knowledge
-from instrc.lsp.positions import uri_of
-from instrc.lsp.scopes import Definition, Mention
-from instrc.passes.bind.names import RESERVED
-from instrc.source import Span
-from instrc.syntax.lexer import is_name, normal
-from instrc.syntax.tables import tables
+from instrc.compiler.bind.scopes import RESERVED
+from instrc.language.lexer import is_name, normal
+from instrc.language.surface import Access, Call, Object
+from instrc.language.tables import tables
+from instrc.lsp.knowledge import Definition, Knowledge, KnownInstruction, Mention
+from instrc.lsp.session import EditorSession, TextDocument, uri_of
+from instrc.problems.report import Report
+from instrc.problems.suggest import comparison_key
+from instrc.text.names import words
+from instrc.text.source import Span
+from instrc.vibes.find_files import find_files
+from instrc.vibes.registry import ProgramFile
+from instrc.vibes.roots import ENDING, read_name
+
+# Go to a definition, find all places of a name, rename it, list what a program defines.
+
 
 _KINDS = {
     "const": types.SymbolKind.Variable,
@@ -157,3 +168,183 @@ def symbols(document: TextDocument) -> list[types.DocumentSymbol]:
         for each in document.index.definitions
         if each.kind in {"const", "tool", "input"} and each.name
     ]
+
+
+# Find all places of an instruction or a called program in the files of a project, and give an instruction another name.
+
+
+_REFERENCE = re.compile(r'"(aug:[^"\\]*)"')
+_SEGMENT = re.compile(r"[^/:#?]+(?=(?:[?:#].*)?\Z)")
+"""The name in a reference: what stands behind the last `/` and before a version or a fragment."""
+_SUFFIX = re.compile(r"_[A-Za-z]+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One place where an instruction is named: by its name, or in a reference."""
+
+    document: TextDocument
+    span: Span
+    """Of the name alone."""
+    reference: bool
+    short: bool = False
+    """Whether it is a key at the same time: `{ Draft }`."""
+
+
+def instruction_at(document: TextDocument, offset: int, session: EditorSession) -> KnownInstruction | None:
+    """Return the instruction that is named at an offset, in a program or in a reference of a vibe."""
+    knowledge = session.knowledge(document)
+    if knowledge is None:
+        return None
+    if document.is_vibe:
+        inside = (each for each in _REFERENCE.finditer(document.source.text) if each.start() <= offset <= each.end())
+        found = next(inside, None)
+        return knowledge.find(found[1]) if found else None
+    mention = document.index.mention(offset)
+    return knowledge.find(mention.text) if mention is not None and mention.definition is None else None
+
+
+def program_at(document: TextDocument, offset: int, session: EditorSession) -> ProgramFile | None:
+    """Return the program that is called at an offset."""
+    knowledge = None if document.is_vibe else session.knowledge(document)
+    mention = document.index.mention(offset) if knowledge is not None else None
+    return knowledge.program(mention.text) if knowledge and mention is not None and mention.definition is None else None
+
+
+def uses(known: KnownInstruction, document: TextDocument, session: EditorSession) -> Iterator[Use]:
+    """Yield the places of an instruction in all programs and vibes of the project of a document."""
+    place = os.path.realpath(known.vibe.source.name)
+
+    def leads(knowledge: Knowledge, text: str) -> bool:
+        found = knowledge.find(text)
+        return found is not None and os.path.realpath(found.vibe.source.name) == place
+
+    return _uses(known.vibe.segment, leads, document, session)
+
+
+def _uses(segment: str, leads: Callable[[Knowledge, str], bool], document: TextDocument, session: EditorSession) -> Iterator[Use]:
+    """Yield the places of what lies in a file of a name, in all files of the project: names and references that lead there."""
+    name = comparison_key(segment)
+    project = _project(document, session)
+    opened = [path for path in [*session.documents] if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(project))]
+    saved = find_files([str(project)], Report())
+    for file in {os.path.realpath(path): path for path in (*opened, *saved)}.values():  # what is open may not be saved yet
+        other = session.file(file)
+        if other is None or name not in comparison_key(other.source.text):
+            continue
+        knowledge = session.knowledge(other)
+        if knowledge is None:
+            continue
+        led: dict[str, bool] = {}
+        for span, reference, short in _named(other):
+            text = reference or span.text
+            if text not in led:
+                led[text] = leads(knowledge, text)
+            if not led[text]:
+                continue
+            part = _SEGMENT.search(reference.removeprefix("aug:")) if reference else None
+            start = span.start + (part.start() + len("aug:") if part else 0)
+            end = span.start + part.end() + len("aug:") if part else span.end
+            yield Use(other, other.source.span(start, end), bool(reference), short)
+
+
+def _named(document: TextDocument) -> Iterator[tuple[Span, str, bool]]:
+    """Yield the places of names that a program does not define, and of references with their text."""
+    if document.is_vibe:
+        for found in _REFERENCE.finditer(document.source.text):
+            yield document.source.span(*found.span(1)), found[1], False
+        return
+    for mention in document.index.mentions:
+        if mention.definition is None:
+            yield mention.span, mention.text if mention.text.startswith("aug:") else "", mention.short
+
+
+def _project(document: TextDocument, session: EditorSession) -> Path:
+    settings = session.workspace().settings_file(document.path)
+    return (settings or Path(document.path)).parent
+
+
+def uses_of_instruction(
+    known: KnownInstruction, document: TextDocument, session: EditorSession, *, declaration: bool
+) -> list[types.Location]:
+    """Return the places of an instruction, its own file among them if that is asked for."""
+    return [*(_beginning(known.vibe.source.name) if declaration else []), *map(_location, uses(known, document, session))]
+
+
+def program_places(
+    called: ProgramFile, document: TextDocument, session: EditorSession, *, declaration: bool
+) -> list[types.Location]:
+    """Return the places where a program is called, its own file among them if that is asked for."""
+    place = os.path.realpath(called.path)
+
+    def leads(knowledge: Knowledge, text: str) -> bool:
+        found = knowledge.program(text)
+        return found is not None and os.path.realpath(found.path) == place
+
+    found = _uses(called.segment, leads, document, session)
+    return [*(_beginning(called.path) if declaration else []), *map(_location, found)]
+
+
+def _beginning(path: str) -> list[types.Location]:
+    start = types.Position(0, 0)
+    return [types.Location(uri_of(path), types.Range(start, start))]
+
+
+def _location(use: Use) -> types.Location:
+    return types.Location(use.document.uri, use.document.lines.range(use.span))
+
+
+def rename_instruction(
+    known: KnownInstruction, document: TextDocument, session: EditorSession, name: str
+) -> types.WorkspaceEdit | str:
+    """Return the edits that give an instruction another name in all files, its own files too; or why it cannot be done."""
+    name = normal(name.strip())
+    if refused := _refusal(known, document, session, name):
+        return refused
+    segment = _as_spelled(known.vibe.segment, name)
+    edits: dict[str, list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit]] = {}
+    for use in uses(known, document, session):
+        text = segment if use.reference else f"{use.span.text}: {name}" if use.short else name
+        edit = types.TextEdit(use.document.lines.range(use.span), text)
+        edits.setdefault(use.document.uri, []).append(edit)
+    changes: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = [
+        types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri), row) for uri, row in edits.items()
+    ]
+    file = Path(known.vibe.source.name)
+    for each in sorted(file.parent.iterdir()):
+        read = read_name(each.name)
+        if read is not None and comparison_key(read[0]) == comparison_key(known.vibe.segment):
+            renamed = each.with_name(segment + each.name[len(read[0]) :])
+            changes.append(types.RenameFile(old_uri=uri_of(str(each)), new_uri=uri_of(str(renamed))))
+    return types.WorkspaceEdit(document_changes=changes)
+
+
+def _refusal(known: KnownInstruction, document: TextDocument, session: EditorSession, name: str) -> str:
+    """Return why an instruction cannot have a name; an empty text if it can."""
+    knowledge = session.knowledge(document)
+    if not is_name(name) or not re.fullmatch(tables().patterns["NAME"], name):
+        return f"`{name}` is not a name"
+    if "#" in known.uri or not known.vibe.source.name.endswith(ENDING):
+        return "only instructions with a file of their own can be renamed"
+    if not Path(os.path.realpath(known.vibe.source.name)).is_relative_to(os.path.realpath(_project(document, session))):
+        return f"`{known.instruction.name}` does not belong to this project"
+    if _suffix(name) != _suffix(known.vibe.segment):
+        return f"who carries a step out stands in its name: `{name}` must end as `{known.vibe.segment}` does"
+    if knowledge is None or knowledge.registry.lookup(name) or knowledge.registry.lookup_program(name):
+        return f"`{name}` exists already"
+    return ""
+
+
+def _suffix(name: str) -> str:
+    found = _SUFFIX.search(name)
+    return found[0].lower() if found else ""
+
+
+def _as_spelled(old: str, name: str) -> str:
+    """Return a name as files spell theirs: `find-slot_Activity` for `FindSlot_Activity` beside `draft-mail_Activity`."""
+    suffix = _SUFFIX.search(old)
+    bare = name[: len(name) - len(suffix[0])] if suffix else name
+    small = old[: suffix.start()] if suffix else old
+    if small == small.lower():
+        bare = ("_" if "_" in small else "-").join(words(bare))
+    return bare + (suffix[0] if suffix else "")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from instrc.limits.programs import LISTED_VALUES
 from instrc.problems.problem import Edit, Fix, Problem
 from instrc.problems.suggest import FOREIGN_VALUES, insertion, replacement
-from instrc.source import Span
+from instrc.text.limits import LISTED_VALUES
+from instrc.text.source import Span
 
 FORMS = {
     "when": "when PATH { … } else { … }",

@@ -6,7 +6,7 @@ import re
 
 from instrc.problems.problem import Fix, Label, Problem
 from instrc.problems.suggest import CHOSEN_FOR_RUNS, OF_RUNS, did_you_mean, renamings, strange_letter, twin
-from instrc.source import Span
+from instrc.text.source import Span
 
 
 class NotCallable(Problem):

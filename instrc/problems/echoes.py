@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import TypeAlias
 
-from instrc.limits.programs import LIST_BEFORE_CALL
 from instrc.problems.problem import Problem
-from instrc.source import Source, Span
+from instrc.text.limits import LIST_BEFORE_CALL
+from instrc.text.source import Source, Span
 
 _ByName: TypeAlias = Mapping[str, Sequence[Problem]]
 

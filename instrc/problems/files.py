@@ -6,7 +6,7 @@ import re
 
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import did_you_mean
-from instrc.source import Span
+from instrc.text.source import Span
 
 
 class UnreadableFile(Problem):

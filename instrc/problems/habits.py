@@ -6,7 +6,7 @@ import re
 
 from instrc.problems.problem import Edit, Fix, Label, Problem
 from instrc.problems.suggest import replacement
-from instrc.source import Span
+from instrc.text.source import Span
 
 
 class NestedQuotes(Problem):

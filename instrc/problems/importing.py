@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.problems.problem import Label, Problem
 from instrc.problems.suggest import did_you_mean
-from instrc.source import Span
+from instrc.text.source import Span
 
 
 class UnknownImporter(Problem):

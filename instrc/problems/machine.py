@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from instrc.jsonvalue import Json
 from instrc.problems.problem import Fix, Problem
-from instrc.source import Span
+from instrc.text.jsonvalue import Json
+from instrc.text.source import Span
+from instrc.text.visible import visible, visible_lines
 from instrc.version import __version__
-from instrc.visible import visible, visible_lines
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

@@ -17,7 +17,7 @@ from instrc.problems.suggest import (
     twin,
     typed_on_latin,
 )
-from instrc.source import Span
+from instrc.text.source import Span
 
 
 class AmbiguousName(Problem):

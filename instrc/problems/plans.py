@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from instrc.limits.programs import LISTED_ARGUMENTS
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import did_you_mean
+from instrc.text.limits import LISTED_ARGUMENTS
 
 
 class PlanProblem(Problem):

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias, dataclass_transform
 
 from msgspec import Struct, StructMeta
 
-from instrc.limits.programs import NOTED_PROBLEMS, SHOWN_NAME
-from instrc.source import Span
+from instrc.text.limits import NOTED_PROBLEMS, SHOWN_NAME
+from instrc.text.source import Span
 
 Severity: TypeAlias = Literal["error", "warning"]
 

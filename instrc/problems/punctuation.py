@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from instrc.limits.programs import SHOWN_NAME
 from instrc.problems.problem import Fix, Label, Problem
 from instrc.problems.suggest import FOREIGN_VALUES, insertion, replacement
-from instrc.source import Span
+from instrc.text.limits import SHOWN_NAME
+from instrc.text.source import Span
 
 
 class ExtraClosingBracket(Problem):

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from instrc.limits.programs import SENTENCE_LENGTH, SHOWN_LINES, SHOWN_OF_A_KIND
 from instrc.problems.problem import Problem, shorten_values
-from instrc.source import Span
-from instrc.visible import visible
+from instrc.text.limits import SENTENCE_LENGTH, SHOWN_LINES, SHOWN_OF_A_KIND
+from instrc.text.source import Span
+from instrc.text.visible import visible
 
 WINDOW = 100
 """Characters of a very long line that are shown, around the mistake."""

@@ -6,10 +6,10 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from instrc.limits.programs import NAMED_VALUES
 from instrc.problems.problem import Fix, Label, Problem, Severity
 from instrc.problems.suggest import CHOSEN_FOR_RUNS, OF_RUNS, MisspeltWord, did_you_mean, one_of, renamings, types_in_words
-from instrc.source import Span
+from instrc.text.limits import NAMED_VALUES
+from instrc.text.source import Span
 
 
 class SchemaProblem(Problem):

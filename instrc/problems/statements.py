@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from instrc.durations import from_words
 from instrc.problems.problem import Edit, Fix, Problem
 from instrc.problems.suggest import insertion, replacement
-from instrc.source import Span
+from instrc.text.durations import from_words
+from instrc.text.source import Span
 
 
 class MissingName(Problem):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from instrc.limits.programs import HINTED_PATH
 from instrc.problems.problem import Label, Problem
 from instrc.problems.suggest import did_you_mean
-from instrc.source import Span
+from instrc.text.limits import HINTED_PATH
+from instrc.text.source import Span
 
 
 class NothingToDo(Problem):

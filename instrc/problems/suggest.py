@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from unicodedata import normalize
 
-from instrc.limits.programs import COMPARED_NAME, COMPARED_NAMES, SHORTLIST
 from instrc.problems.problem import Edit, Fix, Problem
-from instrc.source import Span
+from instrc.text.limits import COMPARED_NAME, COMPARED_NAMES, SHORTLIST
+from instrc.text.source import Span
 
 FOREIGN_VALUES = {
     **dict.fromkeys(("True", "TRUE"), "true"),

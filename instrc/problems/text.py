@@ -6,10 +6,10 @@ import re
 
 from msgspec.structs import replace
 
-from instrc.limits.programs import REPORTED_MISTAKES
 from instrc.problems.problem import Edit, Fix, Problem
 from instrc.problems.suggest import insertion, replacement
-from instrc.source import Span
+from instrc.text.limits import REPORTED_MISTAKES
+from instrc.text.source import Span
 
 _TEXT = re.compile(r"\S|\Z")
 

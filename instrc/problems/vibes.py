@@ -5,7 +5,7 @@ from __future__ import annotations
 from instrc.problems.files import advice_for_json
 from instrc.problems.problem import Fix, Label, Problem
 from instrc.problems.suggest import MisspeltWord, did_you_mean, one_of, renamings
-from instrc.source import Span
+from instrc.text.source import Span
 
 
 class MissingFromProperties(MisspeltWord):

@@ -1,4 +1,4 @@
-"""Activities: what a server does, registered by name in Python. Nothing in a vibe or a source can name code."""
+"""Activities: what a server does, registered by name in Python; when a call is tried again."""
 
 from __future__ import annotations
 
@@ -7,12 +7,57 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar, cast
 
-from instrc.arguments import excerpt, several, text
-from instrc.jsonvalue import Json
-from instrc.python.calls import called_with_json
-from instrc.python.types import schema_of_type
-from instrc.runtime.interpreter.names import bare_name
-from instrc.runtime.retrying import Retry
+from instrc.runtime.interpreter.documents import Complaint, bare_name
+from instrc.schema.validation import SchemaValidator, Violation, is_valid, validate
+from instrc.text.arguments import excerpt, several, text
+from instrc.text.jsonvalue import Json
+from instrc.text.limits import COMPLAINTS
+from instrc.tools.python_types import schema_of_type
+from instrc.tools.python_values import called_with_json
+
+# When and how often something is tried again: the engine's policy, never the language's.
+
+
+_TEMPORARY = frozenset({408, 409, 425, 429})
+
+
+def is_temporary(status: int) -> bool:
+    """Tell whether a request that got this HTTP status may succeed later: the server is busy or broken, or a time ran out."""
+    return status in _TEMPORARY or status >= 500
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """So many attempts, with growing pauses between them: by default 1 second, then 2."""
+
+    attempts: int = 3
+    pause: float = 1.0
+    """Seconds before the second attempt."""
+    factor: float = 2.0
+    """By what each pause is longer than the one before."""
+    longest: float = 60.0
+    """Seconds that no pause is longer than."""
+    timeout: float | None = None
+    """Seconds for one attempt."""
+    heartbeat: float | None = None
+    """Seconds within which a handler must show that it is alive."""
+    codes: frozenset[str] | None = None
+    """Errors with a code are tried again only if it is one of these; `None` for all."""
+
+    def wait(self, attempt: int) -> float:
+        """Return the pause in seconds after an attempt, of which the first is 1."""
+        return min(self.pause * self.factor ** (attempt - 1), self.longest)
+
+    def again(self, attempt: int, code: str | None) -> bool:
+        """Tell whether to try again after an attempt, of which the first is 1, that failed with a code or without one."""
+        return attempt < self.attempts and (self.codes is None or code is None or code in self.codes)
+
+
+ONCE = Retry(attempts=1)
+
+
+# Activities: what a server does, registered by name in Python. Nothing in a vibe or a source can name code.
+
 
 HandlerResult: TypeAlias = "Json | Pending"
 """What a handler gives back."""
@@ -196,3 +241,25 @@ def activity(name: str, *, retry: Retry | None = None, input: object = None) -> 
         return function
 
     return mark
+
+
+# Validate values against schemas: nothing else in the runtime does.
+
+
+def surely_valid(schema: Json, value: Json) -> bool:
+    """Tell whether a value satisfies a schema; one that cannot be applied accepts nothing."""
+    return is_valid(value, schema, unsure=False)
+
+
+def complaints(value: Json, schema: Json) -> list[Complaint]:
+    """Return what is wrong with a value, the first things; formats count."""
+    return _complaints_of(validate(value, schema, most=COMPLAINTS))
+
+
+def complaints_by(validator: SchemaValidator, value: Json) -> list[Complaint]:
+    """Return what is wrong with a value by a schema that many values are checked against."""
+    return _complaints_of(validator.validate(value, most=COMPLAINTS))
+
+
+def _complaints_of(found: tuple[Violation, ...]) -> list[Complaint]:
+    return [{"pointer": each.instance, "message": each.message} for each in found]

@@ -1,30 +1,172 @@
-"""Carry out commands: ask models, call activities, with the policy of the engine. Every driver uses this."""
+"""Carry out commands: ask models, call activities, with the policy of the engine."""
 
 from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from time import monotonic
-from typing import TypeAlias, Unpack
+from typing import TypeAlias, Unpack, cast
 
-from instrc.flattening.split import Split, holds_meta, split
-from instrc.jsonvalue import Json
-from instrc.plans.numbering import with_unique_ids
 from instrc.problems.problem import CompileError
-from instrc.python.calls import WrongArgumentsError
-from instrc.runtime.activities import Activities, ActivityCall, ActivityError, Pending
-from instrc.runtime.events import EventFacts, EventKind, Sink, event_of
-from instrc.runtime.handler_calls import attempt_call, time_limit
-from instrc.runtime.interpreter.commands import ActivityCommand, Complaint, FireCommand, ModelCommand, Result
-from instrc.runtime.interpreter.names import bare_name
-from instrc.runtime.message import model_message, tool_name
+from instrc.runtime.activities import (
+    Activities,
+    Activity,
+    ActivityCall,
+    ActivityError,
+    Handler,
+    HandlerResult,
+    Pending,
+    Retry,
+    calling,
+    complaints,
+)
+from instrc.runtime.interpreter.documents import ActivityCommand, Complaint, FireCommand, ModelCommand, Result, bare_name
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
-from instrc.runtime.prices import Prices, cost_of
-from instrc.runtime.retrying import Retry
 from instrc.runtime.secrets import redacted
-from instrc.runtime.validation import complaints
+from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of
+from instrc.schema.strip import Split, holds_meta, split
+from instrc.text.arguments import TOO_MANY_VALUES, WRITTEN_VALUES, writes_over
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
+from instrc.tools.plan_check import with_unique_ids
+from instrc.tools.python_values import WrongArgumentsError, json_of
+
+# One call of the handler of an activity: in the loop or in a thread, with its timeout and its heartbeat.
+
+
+def time_limit(span: float | None) -> AbstractAsyncContextManager[object]:
+    """Return what ends what is inside after so many seconds."""
+    return nullcontext() if span is None else asyncio.timeout(span)
+
+
+async def attempt_call(activity: Activity, given: Json, call: ActivityCall) -> HandlerResult:
+    """Call a handler once: a coroutine in the loop, a function in a thread; with its timeout and its heartbeat.
+
+    What it returns as a typed instance (a model, a dataclass, a date) is JSON then.
+    """
+    handler = activity.handler
+    assert handler is not None
+    value: HandlerResult | Awaitable[HandlerResult]
+    async with time_limit(activity.retry.timeout):
+        with calling(call):
+            if activity.retry.heartbeat is not None:
+                value = await _beating(handler, given, call, activity.retry.heartbeat)
+            elif asyncio.iscoroutinefunction(handler):
+                value = await handler(given)
+            else:
+                value = await asyncio.to_thread(handler, given)
+            if isinstance(value, Awaitable):  # a function that returns a coroutine
+                value = await value
+    if writes_over(value, WRITTEN_VALUES):
+        raise ActivityError(TOO_MANY_VALUES, retry=False)
+    return cast("HandlerResult", json_of(value))
+
+
+async def _beating(handler: Handler, given: Json, call: ActivityCall, span: float) -> HandlerResult | Awaitable[HandlerResult]:
+    """Call a handler that has to show that it is alive."""
+    alive = asyncio.Event()
+    call.beat = _beater(alive)
+    if asyncio.iscoroutinefunction(handler):
+        work: asyncio.Future[HandlerResult | Awaitable[HandlerResult]] = asyncio.ensure_future(handler(given))
+    else:
+        work = asyncio.ensure_future(asyncio.to_thread(handler, given))
+    try:
+        await _watch_heartbeat(work, alive, span)
+        return await work
+    finally:
+        work.cancel()
+
+
+def _beater(alive: asyncio.Event) -> Callable[[], None]:
+    loop = asyncio.get_running_loop()
+
+    def beat() -> None:
+        loop.call_soon_threadsafe(alive.set)
+
+    return beat
+
+
+async def _watch_heartbeat(
+    work: asyncio.Future[HandlerResult | Awaitable[HandlerResult]], alive: asyncio.Event, span: float
+) -> None:
+    """Wait as long as a handler shows that it is alive."""
+    while not work.done():
+        beat: asyncio.Future[bool] = asyncio.ensure_future(alive.wait())
+        either: set[asyncio.Future[HandlerResult | Awaitable[HandlerResult]] | asyncio.Future[bool]] = {work, beat}
+        done, _ = await asyncio.wait(either, timeout=span, return_when=asyncio.FIRST_COMPLETED)
+        beat.cancel()
+        alive.clear()
+        if not done:
+            raise TimeoutError
+
+
+# The message that a model is sent for a chunk: always one shape. The schema travels beside it, as the provider takes it.
+
+
+RULER = "-----"
+
+
+def model_message(command: ModelCommand) -> str:
+    """Return the message: what the chunk reads, between two rulers, and one sentence that asks for it."""
+    parts: list[str] = []
+    if command["context"]:
+        parts.append(_ruled("What is known so far:", command["context"]))
+    if command["previous"] is not None:
+        parts.append(_ruled("Your answer of the round before:", command["previous"]))
+    if command["complaints"]:
+        parts.append(_ruled("Your last answer, which was not accepted:", command["rejected"]))
+        wrong = "\n".join(f"* at {complaint['pointer'] or '/'}: {complaint['message']}" for complaint in command["complaints"])
+        parts.append(f"What is wrong with it:\n{wrong}")
+    parts.append(_request(command))
+    return "\n\n".join(parts) + "\n"
+
+
+def tool_name(chunk: str, steps: Sequence[str], only: str | None) -> str:
+    """Return the name of the tool that a model fills in for a chunk: the step, or the chunk where there are several.
+
+    `only` is the name of the only step of a program, whose answer has no key for it.
+    """
+    return steps[0] if len(steps) == 1 else only if only and not steps else chunk
+
+
+def _ruled(heading: str, value: Json) -> str:
+    return f"{heading}\n{RULER}\n{dumps(value)}\n{RULER}"
+
+
+def _request(command: ModelCommand) -> str:
+    steps = command["steps"]
+    what = (
+        " and ".join(filter(None, [", ".join(f"`{step}`" for step in steps[:-1]), f"`{steps[-1]}`"])) if steps else "the answer"
+    )
+    if command["complaints"]:
+        return f"Write {what} again, as JSON that satisfies the schema."
+    if command["previous"] is not None:
+        return f"Write the next round of {what}, as JSON that satisfies the schema."
+    return f"Write {what}, as JSON that satisfies the schema."
+
+
+# What models cost: the table of prices that a project has set.
+
+
+_MILLION = 1_000_000
+Prices = Mapping[str, Mapping[str, float]]
+"""By name or pattern of a model: `input` and `output`, in US dollars for a million tokens."""
+
+
+def cost_of(prices: Prices, model: str | None, usage: Mapping[str, int]) -> float | None:
+    """Return what an answer has cost, by the first price whose pattern fits its model; `None` if there is none."""
+    for pattern, price in prices.items():
+        if model is not None and fnmatchcase(model, pattern):
+            return sum(price.get(kind, 0.0) * usage.get(f"{kind}_tokens", 0) for kind in ("input", "output")) / _MILLION
+    return None
+
+
+# Carry out commands: ask models, call activities, with the policy of the engine. Every driver uses this.
+
 
 Check: TypeAlias = Callable[[Json], str | None]
 """Looks at what a step has filled in; a text says what is wrong with it, and the model is asked again."""

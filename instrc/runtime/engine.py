@@ -1,18 +1,87 @@
-"""What an engine is to those who start runs and ask about them: the API, the command line, servers."""
+"""What an engine is to those who start runs and ask about them: runs, questions, answers."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias, TypedDict, runtime_checkable
+from inspect import isawaitable
+from typing import Literal, Protocol, TypeAlias, TypedDict, TypeVar, runtime_checkable
 
-from instrc.jsonvalue import Json, JsonObject
+from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.runtime.effects import Effects
-from instrc.runtime.events import Event, Sink
-from instrc.runtime.interpreter.documents import Outcome, PinnedPlan
-from instrc.runtime.questions import Question, RunStatus
+from instrc.runtime.interpreter.documents import Command, Done, Outcome, PinnedPlan, UserCommand, bare_name, is_numbered
+from instrc.runtime.traces import Event, Sink
+from instrc.text.jsonvalue import Json, JsonObject
+
+# What a run waits for: a person, or a system that answers later.
+
+
+RunStatus: TypeAlias = Literal["running", "waiting", "done", "failed", "stopped", "cancelled"]
+Asker: TypeAlias = Literal["person", "system"]
+People: TypeAlias = Callable[[UserCommand], Json]
+"""Answers a question, at once or as a coroutine; `None` leaves it open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a run waits for: the answer of a person, or the result of an activity that is given later."""
+
+    id: str
+    """Distinct in the run; that of a run below it is `RUN/…`."""
+    steps: tuple[str, ...]
+    """The keys of the steps whose results the answer gives."""
+    show: Json
+    """What the person is shown, or what the activity was given."""
+    schema: Json
+    """The JSON Schema that the answer has to satisfy."""
+    by: Asker = "person"
+
+
+def question_of(command: Command) -> Question:
+    """Return an open command as what is asked."""
+    if command["kind"] == "user":
+        return Question(command["id"], tuple(command["steps"]), command["show"], command["schema"])
+    assert command["kind"] == "activity"
+    return Question(command["id"], (command["step"],), command["input"], command["schema"], "system")
+
+
+def question_command(question: Question) -> UserCommand:
+    """Return a question as the command by which a person is asked."""
+    chunk = question.id.rpartition("/")[2].rpartition(".")[2]
+    return {
+        "kind": "user",
+        "id": question.id,
+        "chunk": chunk,
+        "steps": list(question.steps),
+        "show": question.show,
+        "schema": question.schema,
+    }
+
+
+def chosen(questions: list[Question], step: str, run: str) -> Question:
+    """Return the question of a name: its id, a step, the bare name of a step, or its chunk."""
+    ways = (
+        lambda question: question.id == step,
+        lambda question: step in question.steps,
+        lambda question: not is_numbered(step) and bare_name(step) in map(bare_name, question.steps),
+        lambda question: question.id.rpartition(".")[2] == step,
+    )
+    for way in ways:
+        found = [question for question in questions if way(question)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            break
+    open_ = tuple(
+        question.steps[0] if len(question.steps) == 1 and len(questions) == 1 else question.id for question in questions
+    )
+    raise CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=open_)])
+
+
+# What an engine is to those who start runs and ask about them: the API, the command line, servers.
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +168,163 @@ class Serving(Protocol):
 
     async def serve(self, stop: asyncio.Event) -> int:
         """Carry runs until it is told to stop; return how many went on at once."""
+
+
+# Let people answer what a run asks, where they can be asked at once.
+
+
+async def ask_people(engine: Engine, report: RunReport, people: People | None) -> RunReport:
+    """Ask for what a run waits for, until nobody answers any more; `CompileError` for a wrong answer, which leaves it open."""
+    while people is not None and report.status == "waiting":
+        for question in report.questions:
+            answer = people(question_command(question)) if question.by == "person" else None
+            if isawaitable(answer):
+                answer = await answer
+            if answer is not None:
+                report = await engine.answer(report.run, question.id, answer)
+                break
+        else:
+            return report
+    return report
+
+
+# A run as a program holds it, whatever engine carries it.
+
+
+_T = TypeVar("_T")
+
+
+class RunFailedError(Exception):
+    """The result of a run was asked for, and there is none; `outcome` says why."""
+
+    def __init__(self, outcome: Outcome | None) -> None:
+        super().__init__(words_of(outcome))
+        self.outcome = outcome
+
+
+class Run(ABC):
+    """One run: how it stands since the last call, what it waits for, and what can be done about it."""
+
+    @property
+    @abstractmethod
+    def id(self) -> str:
+        """The id of the run."""
+
+    @property
+    @abstractmethod
+    def status(self) -> RunStatus:
+        """In one word how it stands."""
+
+    @property
+    @abstractmethod
+    def outcome(self) -> Outcome | None:
+        """How it has ended; `None` while it has not."""
+
+    @property
+    @abstractmethod
+    def record(self) -> JsonObject | None:
+        """What is recorded so far, in the shape of the process."""
+
+    @property
+    @abstractmethod
+    def questions(self) -> Sequence[Question]:
+        """What the run waits for."""
+
+    @property
+    @abstractmethod
+    def trace(self) -> list[Event]:
+        """What has happened, in order."""
+
+    @abstractmethod
+    async def answer_async(self, step: str, data: Json) -> Run:
+        """Do what `answer` does, from code that is asynchronous."""
+
+    @abstractmethod
+    async def resume_async(self) -> Run:
+        """Do what `resume` does, from code that is asynchronous."""
+
+    @abstractmethod
+    async def cancel_async(self) -> Run:
+        """Do what `cancel` does, from code that is asynchronous."""
+
+    def __repr__(self) -> str:
+        return f"<run {self.id}: {self.status}>"
+
+    def answer(self, step: str, data: Json) -> Run:
+        """Answer a question, by its id, a step or a chunk of it, and carry the run on. A wrong answer leaves it open."""
+        return run_to_end(self.answer_async(step, data))
+
+    def resume(self) -> Run:
+        """Go on until the run ends or only waits for somebody; see then how it stands."""
+        return run_to_end(self.resume_async())
+
+    def cancel(self) -> Run:
+        """End the run; what it has begun is not undone."""
+        return run_to_end(self.cancel_async())
+
+    @property
+    def output(self) -> Json:
+        """What all steps have brought, by their keys; `RunFailedError` if the run has not come to its end."""
+        return self._done()["output"]
+
+    @property
+    def value(self) -> Json:
+        """What the last step has brought; `RunFailedError` if the run has not come to its end."""
+        return self._done()["value"]
+
+    def _done(self) -> Done:
+        outcome = self.outcome
+        if outcome is None or outcome["status"] != "done":
+            raise RunFailedError(outcome)
+        return outcome
+
+    @property
+    def usage(self) -> dict[str, float]:
+        """What models have used, all asking again included: `requests`, `input_tokens`, `output_tokens`, `cost` in US dollars.
+
+        `cost` is there where a model says it, or the settings have its price.
+        """
+        used: dict[str, float] = {"requests": 0}
+        for event in self.trace:
+            if event["event"] == "answered":
+                used["requests"] += 1
+                for name, count in (*event["usage"].items(), ("cost", event["cost"])):
+                    if isinstance(count, int | float):
+                        used[name] = used.get(name, 0) + count
+        return used
+
+    @property
+    def metrics(self) -> JsonObject:
+        """The metrics of all answers, by command and path; those of an answer that was not accepted are not among them."""
+        found: JsonObject = {}
+        trace = self.trace
+        rejected = {(event["run"], event["id"]) for event in trace if event["event"] == "rejected"}
+        for event in trace:
+            if event["event"] == "answered" and (event["run"], event["id"]) not in rejected:
+                found |= {f"{event['id']}.{path}": value for path, value in event["metrics"].items()}
+        return found
+
+
+def words_of(outcome: Outcome | None) -> str:
+    """Say how a run has ended."""
+    if outcome is None:
+        return "the run has not ended"
+    if outcome["status"] == "failed":
+        return f"`{outcome['error']['step']}` failed ({outcome['error']['kind']}): {outcome['error']['message']}"
+    return f"`{outcome['step']}` was refused, so the run has stopped" if outcome["status"] == "stopped" else outcome["status"]
+
+
+def run_to_end(work: Coroutine[object, object, _T]) -> _T:
+    """Run a coroutine to its end, from code that is not asynchronous; a `RuntimeError` inside of code that is."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        inside = False
+    else:
+        inside = True
+    if not inside:
+        return asyncio.run(work)
+    work.close()
+    asynchronous = getattr(work, "__name__", "")
+    message = f"an event loop is running (this is asynchronous code, or a notebook): use `await` with `{asynchronous}` instead"
+    raise RuntimeError(message)

@@ -1,19 +1,39 @@
-"""The plan of a run: process, version of the interpreter, and the settings that decide what happens; pinned by a digest."""
+"""The plan of a run, pinned by a digest, and the one loop from commands to results and back."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from heapq import heappop, heappush
+from typing import Protocol
 
-from instrc.ir.process import Process
-from instrc.ir.steps import Chunk, Step
-from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, JsonObject
-from instrc.naming import snake
-from instrc.runtime.interpreter.documents import PinnedPlan, PlanKind, RunOptions
-from instrc.runtime.interpreter.names import bare_name
+from instrc.process.flow import Chunk, Step
+from instrc.process.process import Process
+from instrc.runtime.activities import complaints
+from instrc.runtime.interpreter import versions
+from instrc.runtime.interpreter.documents import (
+    ActivityCommand,
+    Command,
+    FireCommand,
+    Outcome,
+    PinnedPlan,
+    PlanKind,
+    Result,
+    RunOptions,
+    State,
+    TimerCommand,
+    bare_name,
+)
 from instrc.runtime.interpreter.versions import CURRENT
+from instrc.text.durations import seconds
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, without_type
+from instrc.text.names import snake
+
+# The plan of a run: process, version of the interpreter, and the settings that decide what happens; pinned by a digest.
+
 
 _STEP = re.compile(r"step\d+_.*|[_$].*")
 
@@ -101,3 +121,107 @@ def _steps(process: Process) -> Iterable[Step]:
     for context in process.contexts():
         if isinstance(context, Chunk):
             yield from context.steps
+
+
+# A process that serves an activity, run as a child: what it is given, and what its end is for the step that waits.
+
+
+def child_inputs(command: ActivityCommand, document: Json) -> JsonObject:
+    """Return the inputs of a process that serves an activity: its arguments by name, all of them as `prompt`, and `called`."""
+    given = command["input"]
+    inputs: JsonObject = dict(given) if isinstance(given, dict) else {}
+    declared = document.get("inputs") if isinstance(document, dict) else None
+    inputs.setdefault("prompt", given)
+    if isinstance(declared, dict) and "called" in declared:
+        inputs["called"] = command["called"]
+    return inputs
+
+
+def child_result(outcome: Outcome, command: ActivityCommand) -> Result:
+    """Return how a child has ended as the result of the activity that it serves."""
+    if outcome["status"] == "done":
+        for value in (outcome["value"], outcome["output"]):
+            if not complaints(value, command["schema"]) or not complaints({"output": value}, command["schema"]):
+                return {"ok": value}
+        return {"ok": outcome["value"]}
+    if outcome["status"] == "stopped":
+        return {"error": {"kind": "failed", "code": "stopped", "message": f"`{outcome['step']}` was refused"}}
+    return {"error": without_type(outcome["error"])}
+
+
+# The one loop: from commands to results and back, on any engine.
+
+
+class Cancellable(Protocol):
+    """What stands for a command that is being carried out."""
+
+    def cancel(self) -> object:
+        """Stop carrying it out; nobody waits for the result."""
+
+
+class Port(Protocol):
+    """What an engine gives the loop."""
+
+    def start(self, command: Command) -> Cancellable:
+        """Begin to carry out a command; its id is the key by which it is idempotent."""
+
+    async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, Result]]:
+        """Wait until at least one of the started commands has a result; return the results there are, by command."""
+
+    async def fire(self, command: FireCommand) -> None:
+        """Carry out a command whose result nobody waits for."""
+
+    def want_handoff(self) -> bool:
+        """Tell whether to leave the loop with the run unfinished: its state goes on elsewhere, or later."""
+
+
+async def drive(plan: PinnedPlan, state: State, port: Port) -> Outcome | None:
+    """Carry a run on to its end; return its outcome, or `None` if it is handed off."""
+    tasks: dict[str, Cancellable] = {command["id"]: port.start(command) for command in versions.pending(plan, state)}
+    try:
+        while True:
+            for command in versions.issue(plan, state):
+                if command["kind"] == "fire":
+                    await port.fire(command)
+                else:
+                    tasks[command["id"]] = port.start(command)
+            if versions.outcome(plan, state) is not None or port.want_handoff():
+                return versions.outcome(plan, state)
+            for answered, result in await port.wait_first(tasks):
+                tasks.pop(answered, None)
+                for gone in versions.apply(plan, state, answered, result):
+                    if (task := tasks.pop(gone, None)) is not None:
+                        task.cancel()
+    finally:
+        for task in tasks.values():
+            task.cancel()
+
+
+# The order of a run in which every answer is there at once: time only passes where nothing else is left to do.
+
+
+class OpenCommands:
+    """What is to be answered: commands in their order, then the timer that is over first."""
+
+    def __init__(self) -> None:
+        self._commands: deque[Command] = deque()
+        self._timers: list[tuple[float, int, TimerCommand]] = []
+        self._now, self._count = 0.0, 0
+
+    def add(self, commands: list[Command]) -> None:
+        """Take in what has been issued; timers run from now on."""
+        for command in commands:
+            if command["kind"] == "timer":
+                self._count += 1  # of equal times the first
+                heappush(self._timers, (self._now + seconds(command["after"]), self._count, command))
+            else:
+                self._commands.append(command)
+
+    def next(self) -> Command | None:
+        """Return what is answered next; `None` if nothing is open."""
+        if self._commands:
+            return self._commands.popleft()
+        if not self._timers:
+            return None
+        self._now, _, timer = heappop(self._timers)
+        return timer

@@ -1,13 +1,19 @@
-"""Keep secrets of the environment out of everything that is written down."""
+"""Keep secrets of the environment out of what is written down, and read tables of settings that name them."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar, cast
+from typing import NoReturn, TypeVar, cast
 
-from instrc.jsonvalue import Json
+from instrc.runtime.interpreter.documents import Result
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json
+
+# Keep secrets of the environment out of everything that is written down.
+
 
 _NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _SHORTEST = 6
@@ -68,3 +74,57 @@ def _masked(text: str, hidden: list[str]) -> str:
         if each in text:
             text = text.replace(each, MASK)
     return text
+
+
+# What tables of the settings hold: variables of the environment in their texts, and the keys that are known.
+
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+class UnusableTableError(ValueError):
+    """What is wrong with a table, in words; `served` says whose it is."""
+
+
+def with_variables(value: object) -> object:
+    """Put the variables of the environment into all texts of a table."""
+    if isinstance(value, str):
+        return _VARIABLE.sub(lambda found: _variable(found[1]), value)
+    if isinstance(value, Mapping):
+        return {key: with_variables(item) for key, item in value.items()}
+    return [with_variables(item) for item in value] if isinstance(value, list) else value
+
+
+def checked(table: Mapping[str, object], kinds: Mapping[str, type | tuple[type, ...]]) -> None:
+    """Refuse keys that nobody reads and values of another kind with an `UnusableTableError`; `kinds` are the classes by key."""
+    for key, value in table.items():
+        if key not in kinds:
+            refuse_table(
+                f"`{key}` means nothing here; known are {', '.join(f'`{known}`' for known in [*kinds, 'retry', 'input'])}"
+            )
+        if not isinstance(value, kinds[key]) or isinstance(value, bool):
+            refuse_table(f"`{key}` cannot be {type(value).__name__}")
+
+
+def _variable(name: str) -> str:
+    value = secret(name)
+    if value is None:
+        refuse_table(f"the environment variable `{name}` is not set")
+    return value
+
+
+def refuse_table(reason: str) -> NoReturn:
+    """Say what is wrong with a table."""
+    raise UnusableTableError(reason)
+
+
+# Results as they are recorded.
+
+
+def as_recorded(result: Result) -> Result:
+    """Return a result as it is read back from a store: pure JSON, without secrets."""
+    try:
+        return cast("Result", redacted(loads(dumps(result, indent=False))))
+    except (TypeError, ValueError, RecursionError) as error:
+        message = f"the result is not JSON: {error}"
+        return {"error": {"kind": "failed", "code": "no-json", "message": redacted(message)}}

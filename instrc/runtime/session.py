@@ -1,23 +1,26 @@
-"""A session: a model with compiled tools. It fills one, and what follows depends on what was compiled.
-
-A tool's answer comes back to it as a result, a direct call is fired.
-A process is started with the entry that the model has filled, and goes on alone.
-"""
+"""Many items through one program, and a session: a model with compiled tools."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
-from instrc.emit.definitions import DocumentDefinitions
-from instrc.flattening.split import split
-from instrc.jsonvalue import Json, JsonObject, as_object
-from instrc.limits.runs import ASKED_AGAIN, SHOWN_TURNS, TOOLS_OF_A_TURN
-from instrc.runtime.interpreter.commands import Complaint, ModelCommand
-from instrc.runtime.message import model_message
+from instrc.compiler.emit.definitions import DocumentDefinitions
+from instrc.runtime.activities import complaints
+from instrc.runtime.effects import model_message
+from instrc.runtime.interpreter.documents import Complaint, ModelCommand
 from instrc.runtime.models.model import Model, Request
-from instrc.runtime.validation import complaints
+from instrc.schema.strip import split
+from instrc.text.jsonvalue import Json, JsonObject, as_object
+from instrc.text.limits import ASKED_AGAIN, SHOWN_TURNS, TOOLS_OF_A_TURN
+
+# A session: a model with compiled tools. It fills one, and what follows depends on what was compiled.
+#
+# A tool's answer comes back to it as a result, a direct call is fired.
+# A process is started with the entry that the model has filled, and goes on alone.
+
 
 Begin: TypeAlias = Callable[[str, Json, str], Awaitable[Json]]
 """Starts what is behind a tool with what the model has filled in, and what was said; returns what the model is told of it."""
@@ -108,3 +111,50 @@ def turn_schema(offers: tuple[SessionTool, ...]) -> Json:
         "additionalProperties": False,
     }
     return {**made, "$defs": definitions.schemas} if definitions.schemas else made
+
+
+# Many items through one program: so many at a time, results in the order of the items, memory that does not grow.
+
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+async def streamed(
+    items: AsyncIterable[_Item], work: Callable[[int, _Item], Awaitable[_Result]], *, window: int
+) -> AsyncIterator[_Result]:
+    """Yield what each item becomes, in their order, as soon as it and all before it are done.
+
+    At most `window` items are begun and not yet yielded.
+    So whoever is slowest, an item, the model or the reader, holds the others back; only the wait for an item holds nobody.
+    `work` must not raise.
+    """
+    room = asyncio.Semaphore(window)
+    begun: asyncio.Queue[asyncio.Future[_Result] | None] = asyncio.Queue()
+    running: set[asyncio.Future[_Result]] = set()
+
+    async def begin_each() -> None:
+        number = 0
+        following = aiter(items)
+        try:
+            while await room.acquire():
+                task = asyncio.ensure_future(work(number, await anext(following)))
+                running.add(task)
+                task.add_done_callback(running.discard)
+                begun.put_nowait(task)
+                number += 1
+        except StopAsyncIteration:
+            return
+        finally:
+            begun.put_nowait(None)
+
+    beginning = asyncio.ensure_future(begin_each())
+    try:
+        while (task := await begun.get()) is not None:
+            yield await task
+            room.release()
+        await beginning  # raises what reading the items has raised
+    finally:
+        beginning.cancel()
+        for each in running:
+            each.cancel()

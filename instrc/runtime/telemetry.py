@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from instrc.runtime.events import Event, Sink, steps_of
+from instrc.runtime.traces import Event, Sink, steps_of
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span

@@ -1,15 +1,113 @@
-"""Traces on disk: what has happened in a run, one JSON line an event, beside the store of any engine."""
+"""What happens in a run: its events, kept as a trace, seen as a timeline."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
+from time import time
+from typing import Literal, NotRequired, TypeAlias, TypedDict, TypeGuard, cast
 
-from instrc.jsontext import dumps, loads
-from instrc.limits.runs import TRACE_BYTES
-from instrc.regular import read_regular
-from instrc.runtime.events import Event, Sink, is_event
+from instrc.runtime.interpreter.documents import Complaint, Outcome
+from instrc.runtime.secrets import redacted
+from instrc.text.files import read_regular
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, JsonObject, without_type
+from instrc.text.limits import TRACE_BYTES
+
+# What happens in a run, as it is told and kept in its trace: plain JSON with types.
+
+
+EventKind: TypeAlias = Literal[
+    "asked",
+    "answered",
+    "rejected",
+    "retried",
+    "called",
+    "launched",
+    "pending",
+    "returned",
+    "failed",
+    "question",
+    "told",
+    "repeated",
+    "resumed",
+    "ended",
+]
+
+
+class EventFacts(TypedDict, total=False):
+    """What an event says; which of it depends on its kind."""
+
+    steps: list[str] | int
+    """The steps of a command; of a run that goes on, how many entries there are."""
+    chunk: str
+    activity: str
+    step: str
+    child: str
+    """The run of a process that serves an activity."""
+    key: str
+    sent: str
+    """What a model is sent."""
+    schema: Json
+    show: Json
+    input: Json
+    answer: Json
+    output: Json
+    thoughts: JsonObject
+    metrics: JsonObject
+    usage: dict[str, int]
+    cost: float | None
+    model: str | None
+    repairs: list[str]
+    complaints: list[Complaint]
+    error: Json
+    code: str | None
+    attempt: int
+    seconds: float
+    outcome: Outcome | None
+
+
+class Event(EventFacts):
+    """One thing that happens."""
+
+    event: EventKind
+    at: float
+    """Seconds since 1970."""
+    run: str
+    id: NotRequired[str]
+    """The command that it happens to."""
+
+
+def event_of(run: str, kind: EventKind, command: str | None, facts: EventFacts) -> Event:
+    """Return what happens now, without secrets."""
+    about = {"event": kind, "at": time(), "run": run, **({} if command is None else {"id": command})}
+    return redacted(cast("Event", {**about, **facts}))
+
+
+Sink: TypeAlias = Callable[[Event], None]
+"""Is given what happens, as it happens: plain JSON, without secrets."""
+
+
+def is_event(value: Json) -> TypeGuard[Event]:
+    """Tell whether a value from a file is an event, as far as everybody looks at it."""
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("event"), str)
+        and isinstance(value.get("run"), str)
+        and isinstance(value.get("at"), int | float)
+        and isinstance(value.get("id", ""), str)
+    )
+
+
+def steps_of(event: Event) -> list[str]:
+    """Return the steps of a command that an event tells of."""
+    steps = event.get("steps")
+    return steps if isinstance(steps, list) else []
+
+
+# Traces on disk: what has happened in a run, one JSON line an event, beside the store of any engine.
 
 
 def trace_file(folder: Path, run: str) -> Path:
@@ -74,3 +172,81 @@ def read_trace(folder: Path, run: str) -> list[Event]:
 def begun_before(events: Iterable[Event], run: str) -> set[str]:
     """Return the commands of a run whose effects have begun already: if they begin again, they do so under the same key."""
     return {event["id"] for event in events if event["event"] in {"called", "asked"} and event["run"] == run and "id" in event}
+
+
+# Events as spans: what was done from when to when, by whom, and what came of it.
+
+
+TimelineLane: TypeAlias = Literal["model", "server", "process", "person"]
+SpanState: TypeAlias = Literal["done", "failed", "open", "rejected", "cancelled"]
+"""`cancelled`: the run, or a block around it, ended before it."""
+_BEGINS: dict[str, TimelineLane] = {
+    "asked": "model",
+    "called": "server",
+    "launched": "process",
+    "question": "person",
+    "told": "person",
+}
+_ENDS = frozenset({"answered", "returned", "failed", "told"})
+_NOT_SHOWN = frozenset({"event", "at", "run", "id", "seconds"})
+
+
+@dataclass(slots=True)
+class TimelineSpan:
+    """One command of a run, or of a child of it."""
+
+    id: str
+    lane: TimelineLane
+    began: float
+    """Seconds since the run began."""
+    ended: float | None = None
+    state: SpanState = "open"
+    retries: list[str] = field(default_factory=list)
+    """The errors after which it was tried again."""
+    facts: JsonObject = field(default_factory=dict)
+    """What the events say, by their own words."""
+
+    @property
+    def label(self) -> str:
+        """What is done, in a few words."""
+        steps = self.facts.get("steps")
+        if isinstance(steps, list) and steps:
+            return ", ".join(map(str, steps))
+        return str(self.facts.get("activity") or self.facts.get("child") or self.id)
+
+
+def spans_of(events: Iterable[Event]) -> list[TimelineSpan]:
+    """Return the spans of a run, in the order in which they began."""
+    found: dict[str, TimelineSpan] = {}
+    start: float | None = None
+    for event in events:
+        start = event["at"] if start is None else start
+        child = event["run"].partition("/")[2]
+        if event["event"] == "ended":
+            _end(found.values(), f"{child}/" if child else "", event["at"] - start)
+        if "id" not in event:
+            continue
+        key = f"{child}/{event['id']}" if child else event["id"]
+        kind = event["event"]
+        span = found.get(key)
+        if span is None or (kind == "asked" and span.ended is not None):
+            span = found[key] = TimelineSpan(key, _BEGINS.get(kind, "server"), event["at"] - start)
+        elif kind == "launched":
+            span.lane = "process"
+        if kind == "retried":
+            span.retries.append(str(event["error"]))
+            continue
+        if kind == "rejected":
+            span.state = "rejected"
+        span.facts |= {name: value for name, value in without_type(event).items() if name not in _NOT_SHOWN}
+        if kind in _ENDS:
+            span.ended = event["at"] - start
+            span.state = "failed" if kind == "failed" or "error" in event else "done"
+    return list(found.values())
+
+
+def _end(spans: Iterable[TimelineSpan], prefix: str, at: float) -> None:
+    """Let what is still open end with its run: nobody waits for it any more."""
+    for span in spans:
+        if span.ended is None and span.state == "open" and span.id.startswith(prefix):
+            span.ended, span.state = at, "cancelled"

@@ -154,7 +154,7 @@ def _is_template(text: str) -> bool:
 
 def _is_regex(text: str) -> bool:
     from instrc.schema.ecmascript import is_ecmascript
-    from instrc.schema.expressions import why_unreadable
+    from instrc.schema.patterns import why_unreadable
 
     return is_ecmascript(text) and why_unreadable(text) is None
 

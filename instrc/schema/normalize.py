@@ -1,28 +1,466 @@
-"""Normalise what others wrote: sound JSON Schema 2020-12 comes out, and with it a note on each thing that is read otherwise.
-
-This reads older drafts, OpenAPI, and the words that Python, JavaScript and SQL have for types, and it repairs slips.
-A schema that is sound already comes out equal.  Nothing below `const`, `enum`, `default` and `examples` is touched.
-
-    normalize({"type": "str", "minLength": "3"})
-    # Normalized({"type": "string", "minLength": 3}, notes: `str` is read as `string`, `3` is read as the number 3)
-"""
+"""Normalise what others wrote: sound JSON Schema 2020-12 comes out, with a note on each thing that is read otherwise."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
-from instrc.jsonvalue import Json, JsonArray, JsonObject, Location, put
-from instrc.limits.schemas import READ_LEVELS, READ_SCHEMAS
 from instrc.schema.drafts import LATEST, NULLABLE, Draft, modern
-from instrc.schema.kinds import TYPES
-from instrc.schema.listed import fit_listed_values
-from instrc.schema.notes import Note, Schema
-from instrc.schema.parameters import parameters, properties_of, required_of, write_required
-from instrc.schema.repairs import read_keyword
-from instrc.schema.type_words import schema_of
-from instrc.schema.vocabulary import HOLDERS, MANY, NAMED
+from instrc.schema.kinds import TYPES, has_type, is_number, types_of
+from instrc.schema.type_words import any_of, schema_of
+from instrc.schema.vocabulary import HOLDERS, KEYWORDS, MANY, NAMED, ValueShape
+from instrc.schema.walk import is_schema
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, as_object, as_text, as_texts, put
+from instrc.text.limits import NOTED_VALUE, READ_LEVELS, READ_SCHEMAS
+
+# What normalising a schema has found: each value that is read otherwise than it is written, with why.
+#
+# A reader of a keyword returns a `KeywordReading`, and there are three ways to one: `as_written` takes the value from the
+# schema
+# itself, `read_as` and `left_out` come with their note.  So nothing can be repaired without a word.
+
+
+Schema: TypeAlias = dict[str, Json]
+NoteKind: TypeAlias = Literal[
+    "dialect",  # a spelling that an older draft or OpenAPI defines
+    "word",  # a word for a type of another language
+    "repair",  # a slip, read as what it most likely means
+    "left-out",  # a value that says nothing that can be kept
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A part of a schema that is not kept as it is written."""
+
+    path: Location
+    what: Json
+    """The keyword or the value, as written."""
+    kind: NoteKind
+    reason: str
+    """What it is read as; with `left-out` why it cannot be kept."""
+
+    @property
+    def message(self) -> str:
+        """Say it in a sentence."""
+        said = "left out: " if self.kind == "left-out" else "read as "
+        return f"`{describe_value(self.what)}` is {said}{self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordReading:
+    """The keywords that one keyword is read as, and what is to be told of that."""
+
+    keywords: Schema
+    notes: tuple[Note, ...] = ()
+
+
+def kept_as_written(keyword: str, schema: Schema) -> KeywordReading:
+    """Keep a keyword of a schema with its value; containers of schemas are copied, the schemas in them are not."""
+    value = schema[keyword]
+    copied = value.copy() if value.__class__ is dict or value.__class__ is list else value
+    return KeywordReading({keyword: copied})
+
+
+def read_as(keywords: Schema, path: Location, what: Json, meaning: str, kind: NoteKind = "repair") -> KeywordReading:
+    """Read a keyword as others, and say so."""
+    return KeywordReading(keywords, (Note(path, what, kind, meaning),))
+
+
+def left_out(path: Location, what: Json, reason: str) -> KeywordReading:
+    """Leave a keyword out, and say why."""
+    return KeywordReading({}, (Note(path, what, "left-out", reason),))
+
+
+def describe_value(value: object) -> str:
+    """Return a value in a few words."""
+    if isinstance(value, dict | list | tuple):
+        return ("{…}" if isinstance(value, dict) else "[…]") if value else "{}" if isinstance(value, dict) else "[]"
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
+        return "a long number"
+    try:
+        text = value if isinstance(value, str) else dumps(value) if isinstance(value, bool | None) else repr(value)
+    except Exception:  # noqa: BLE001  -- an object of somebody's, which may refuse to be shown
+        text = type(value).__name__
+    text = " ".join(text.split())
+    return text if len(text) <= NOTED_VALUE else text[: NOTED_VALUE - 1] + "…"
+
+
+# Values that a schema lists, checked against the type beside them.
+
+
+def fit_listed_values(out: Schema, path: Location) -> tuple[Note, ...]:
+    """Give the values of an array to its items, and drop a type that none of the listed values has: the values are the intent."""
+    names = types_of(out["type"]) if "type" in out else None
+    if not names:
+        return ()
+    listed = out.get("enum")
+    if "array" in names and listed.__class__ is list and _lists_items(listed, names):
+        items = out.get("items", {})
+        if items.__class__ is dict and "enum" not in items and "prefixItems" not in out:
+            del out["enum"]
+            out["items"] = {**items, "enum": [value for value in listed if value is not None]}
+            return (Note((*path, "enum"), "enum", "repair", "what the items of the array are chosen from"),)
+    for keyword in ("enum", "const"):
+        values = out[keyword] if keyword == "enum" and keyword in out else [out[keyword]] if keyword in out else []
+        if values.__class__ is list and values and not any(has_type(value, names) for value in values):
+            del out["type"]
+            return (Note((*path, "type"), "type", "left-out", f"no value of `{keyword}` has it"),)
+    return ()
+
+
+def _lists_items(values: list[Json], names: tuple[str, ...]) -> bool:
+    """Tell whether values beside `array` are meant for its items: none of them has a type that is allowed, but for `null`."""
+    given = [value for value in values if value is not None]
+    return bool(given) and (len(given) == len(values) or "null" in names) and not any(has_type(value, names) for value in given)
+
+
+# The properties of an object in the forms in which tools list their parameters, and which of them are required.
+
+
+_KEYWORDS_THAT_HOLD_OBJECTS = HOLDERS | {"default", "const", "example", "examples", "discriminator", "xml", "externalDocs"}
+_OF_A_SCHEMA = frozenset(
+    {"type", "description", "enum", "anyOf", "oneOf", "allOf", "$ref", "properties", "items", "default", "const"}
+)
+_COMPOSING = frozenset({"allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", "then", "else", "dependentSchemas", "not"})
+
+
+def parameters(schema: Schema) -> bool:
+    """Tell whether what stands in the place of a schema is parameters by name, as in `{ "city": { "type": "string" } }`."""
+    return bool(schema) and all(
+        value.__class__ is dict
+        and not value.keys().isdisjoint(_OF_A_SCHEMA)
+        and name not in _KEYWORDS_THAT_HOLD_OBJECTS
+        and not name.startswith(("x-", "$"))
+        for name, value in schema.items()
+    )
+
+
+def required_of(schema: Schema) -> dict[str, Json]:
+    """Return which of such parameters are required: those that neither say that they are optional nor have a default."""
+    objects = [(name, as_object(value)) for name, value in schema.items()]
+    names: list[Json] = [name for name, value in objects if "default" not in value and not _optional(value)]
+    return {"required": names} if names else {}
+
+
+def properties_of(schema: Schema, path: Location) -> KeywordReading:
+    """Read `properties` as an object: a list of parameters, each with its `name`, is one too."""
+    value = schema["properties"]
+    if value.__class__ is dict:
+        return kept_as_written("properties", schema)
+    if value is None:
+        return read_as({"properties": {}}, path, value, "no properties")
+    if value.__class__ is list and all(item.__class__ is dict and item.get("name").__class__ is str for item in value):
+        named: Schema = {
+            as_text(item["name"]): {key: part for key, part in item.items() if key != "name"} for item in map(as_object, value)
+        }
+        return read_as({"properties": named}, path, "properties", "properties by their names", "dialect")
+    return KeywordReading({"properties": {}}, left_out(path, "properties", "it is not an object of schemas").notes)
+
+
+def write_required(out: Schema, schema: Schema, path: Location) -> tuple[Note, ...]:
+    """Write into `out` what is required: once each, as a list, and nothing of which nothing is said."""
+    properties = out.get("properties")
+    of_properties: dict[str, Json] = properties if properties.__class__ is dict else {}
+    names, notes = _names(schema, (*path, "required"))
+    flagged = {name for name, value in of_properties.items() if value.__class__ is dict and value.get("required") is True}
+    optional = {name for name, value in of_properties.items() if value.__class__ is dict and value.get("optional") is True}
+    if flagged or optional:
+        names = [
+            name for name in dict.fromkeys([*names, *(name for name in of_properties if name in flagged)]) if name not in optional
+        ]
+    alone = of_properties and _COMPOSING.isdisjoint(out) and not out.get("additionalProperties")
+    if alone and "patternProperties" not in out and not _within_composition(path):
+        for name in names:
+            if name not in of_properties:
+                notes.append(Note((*path, "required"), name, "repair", "a property of which nothing is said"))
+                of_properties[name] = {}
+    if names or schema.get("required") == []:
+        out["required"] = [*names]
+    else:
+        out.pop("required", None)
+    return tuple(notes)
+
+
+def _names(schema: Schema, path: Location) -> tuple[list[str], list[Note]]:
+    """Return what `required` lists."""
+    if "required" not in schema:
+        return [], []
+    value = schema["required"]
+    if value.__class__ is bool:
+        return [], [Note(path, value, "dialect", "whether the property is required that it stands in")]
+    if value is None:
+        return [], [Note(path, value, "left-out", "it is null")]
+    if value.__class__ is str:
+        return [value], [Note(path, "required", "repair", "a list of one")]
+    if value.__class__ is not list:
+        return [], [Note(path, "required", "left-out", "it is not a list of names")]
+    names = list(dict.fromkeys(_texts(value)))
+    if len(list(_texts(value))) < len(value):
+        return names, [Note(path, "required", "left-out", "not all in it is a name")]
+    return names, [Note(path, "required", "repair", "each name once")] if len(names) < len(value) else []
+
+
+def _texts(value: list[Json]) -> Iterable[str]:
+    return (item for item in value if item.__class__ is str)
+
+
+def _optional(value: Schema) -> bool:
+    written = value.get("type")
+    said = written.__class__ is str and "optional" in written.lower()
+    return value.get("required") is False or value.get("optional") is True or said
+
+
+def _within_composition(path: Location) -> bool:
+    """Tell whether a schema is one of several that speak about the same object, so that another may describe a name."""
+    return len(path) >= 2 and (
+        path[-2] in {"allOf", "anyOf", "oneOf", "dependentSchemas"} or path[-1] in {"if", "then", "else", "not"}
+    )
+
+
+# How each keyword of a schema is read: a sound value stays, a slip is read as what it most likely means, the rest is left out.
+#
+# `READERS` is a table of small functions.  Each gets a keyword, its path and the schema that it stands in, and returns a
+# `KeywordReading`: the keywords that stand for it, and the notes on what is read otherwise.  The schemas below are left to
+# `normalize`.
+
+
+KeywordReader: TypeAlias = Callable[[str, Location, Schema], KeywordReading]
+
+_LONG = 10**15
+"""A number from here on is no title."""
+_NUMBER = re.compile(r"\s*-?\d{1,30}(\.\d{1,30})?\s*")
+
+
+def _type(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    value = schema[keyword]
+    if value.__class__ is str and value in TYPES:
+        return kept_as_written(keyword, schema)
+    if value.__class__ is list and value and all(item.__class__ is str and item in TYPES for item in value):
+        names = list(dict.fromkeys(value))
+        return kept_as_written(keyword, schema) if names == value else read_as({keyword: names}, path, keyword, "each type once")
+    if value.__class__ is dict:
+        return read_as({"allOf": [value]}, path, keyword, "a schema")
+    each = value if value.__class__ is list else [value]
+    types = [_one_type(item) for item in each]
+    if not types or None in types:
+        said = describe_value(value)
+        reason = f"{dumps(said) if isinstance(value, str) else said} is not a type"
+        return left_out(path, keyword, "it is empty" if value in ("", []) else reason)
+    found = any_of([one for one in types if one is not None])
+    keywords = {word: part for word, part in found.items() if word == keyword or word not in schema}
+    return read_as(keywords, path, value, _type_in_words(found), "word" if value.__class__ is str else "repair")
+
+
+def _one_type(item: Json) -> Schema | None:
+    if item is None:
+        return {"type": "null"}
+    if item.__class__ is dict:
+        return dict(item)  # a union of draft 3
+    return schema_of(item) if item.__class__ is str else None
+
+
+def _type_in_words(schema: Schema) -> str:
+    if schema.keys() <= {"type", "uniqueItems"} and schema:
+        names = schema["type"] if schema["type"].__class__ is list else [schema["type"]]
+        return " or ".join(f"`{name}`" for name in names)
+    return "a schema of its own" if schema else "any type"
+
+
+def _text(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    value = schema[keyword]
+    if value.__class__ is str:
+        return kept_as_written(keyword, schema)
+    if keyword == "description" and value.__class__ is list and all(item.__class__ is str for item in value):
+        return read_as({keyword: "\n".join(as_texts(value))}, path, keyword, "a text of several lines")
+    if keyword in {"description", "title"} and is_number(value) and abs(value) < _LONG:
+        return read_as({keyword: str(value)}, path, value, "a text")
+    return left_out(path, keyword, "it is not a text")
+
+
+def _enum(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    value = schema[keyword]
+    if value.__class__ is list and value:
+        return kept_as_written(keyword, schema)
+    if value.__class__ is dict and value:
+        return read_as({keyword: list(value)}, path, keyword, "its keys")
+    return left_out(path, keyword, "it lists no values")
+
+
+def _number(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    value = schema[keyword]
+    number = _as_number(value)
+    bound = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}.get(keyword)
+    if bound is not None and value.__class__ is bool:
+        limit = _as_number(schema.get(bound))
+        if value and limit is not None:
+            return read_as({keyword: limit}, path, keyword, f"the bound of `{bound}`, left out itself", "dialect")
+        return read_as({}, path, keyword, f"nothing beyond `{bound}`", "dialect")
+    if keyword in {"minimum", "maximum"} and schema.get("exclusiveM" + keyword[1:]) is True and number is not None:
+        return read_as({}, path, keyword, "a bound that is left out itself", "dialect")
+    if number is None or (keyword == "multipleOf" and number <= 0):
+        return left_out(path, keyword, "it is not a number" if number is None else "it is not above zero")
+    return (
+        kept_as_written(keyword, schema) if number is value else read_as({keyword: number}, path, value, f"the number {number}")
+    )
+
+
+def _count(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    value = schema[keyword]
+    number = _as_number(value)
+    if number is None or number < 0 or number != int(number):
+        return left_out(path, keyword, "it is not a count")
+    if value.__class__ is int:
+        return kept_as_written(keyword, schema)
+    return read_as({keyword: int(number)}, path, value, f"the number {int(number)}")
+
+
+def _as_number(value: Json) -> int | float | None:
+    if is_number(value):
+        return value
+    if value.__class__ is str and _NUMBER.fullmatch(value):
+        return float(value) if "." in value else int(value)
+    return None
+
+
+def _flag(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    value = schema[keyword]
+    if value.__class__ is bool:
+        return kept_as_written(keyword, schema)
+    if value.__class__ is str and value.lower() in {"true", "false"}:
+        return read_as({keyword: value.lower() == "true"}, path, value, f"`{value.lower()}`")
+    return left_out(path, keyword, "it is neither true nor false")
+
+
+def _examples(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    value = schema[keyword]
+    if keyword == "example":
+        found: Schema = {} if "examples" in schema else {"examples": [value]}
+        return read_as(found, path, keyword, "one of `examples`", "dialect")
+    if value.__class__ is list:
+        return kept_as_written(keyword, schema)
+    if value.__class__ is dict and value and all(item.__class__ is dict and "value" in item for item in value.values()):
+        named: Schema = {keyword: [as_object(item)["value"] for item in value.values()]}
+        return read_as(named, path, keyword, "a list of the values that are named", "dialect")  # as OpenAPI has them
+    return read_as({keyword: [value]}, path, keyword, "a list of one")
+
+
+def _schema(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    value = schema[keyword]
+    if value.__class__ is str and value.strip().lower() in {"true", "false"}:
+        return read_as({keyword: value.strip().lower() == "true"}, path, value, f"`{value.strip().lower()}`")
+    return kept_as_written(keyword, schema)
+
+
+def _items(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    value = schema[keyword]
+    if value.__class__ is not list:
+        return _schema(keyword, path, schema)
+    if not value or "prefixItems" in schema:
+        return left_out(path, keyword, "it is an empty list" if not value else "`prefixItems` stands beside it")
+    rest = schema.get("additionalItems")
+    following = {"items": rest} if is_schema(rest) else {}
+    return read_as({"prefixItems": list(value), **following}, path, keyword, "`prefixItems`", "dialect")
+
+
+def _additional_items(keyword: str, path: Location, _schema: Schema) -> KeywordReading:
+    return read_as({}, path, keyword, "`items` behind a list of them, and as nothing elsewhere", "dialect")
+
+
+def _read_named_schemas(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    return (
+        kept_as_written(keyword, schema)
+        if schema[keyword].__class__ is dict
+        else left_out(path, keyword, "it is not an object of schemas")
+    )
+
+
+def _several(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    value = schema[keyword]
+    if value.__class__ is list and value:
+        return kept_as_written(keyword, schema)
+    if value.__class__ is dict and value:
+        return read_as({keyword: [value]}, path, keyword, "a list of one")
+    return left_out(path, keyword, "it is not a list of schemas")
+
+
+def _dependencies(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    value = schema[keyword]
+    if value.__class__ is not dict:
+        return left_out(path, keyword, "it is not an object")
+    names: Schema = {
+        key: [needs] if needs.__class__ is str else needs for key, needs in value.items() if needs.__class__ in {str, list}
+    }
+    schemas = {key: needs for key, needs in value.items() if is_schema(needs)}
+    found: Schema = {**({"dependentRequired": names} if names else {}), **({"dependentSchemas": schemas} if schemas else {})}
+    reading = read_as(found, path, keyword, " and ".join(f"`{word}`" for word in found) or "nothing", "dialect")
+    lost = tuple(
+        Note((*path, key), key, "left-out", "it is neither a list of names nor a schema")
+        for key in value
+        if key not in names and key not in schemas
+    )
+    return KeywordReading(reading.keywords, (*reading.notes, *lost))
+
+
+def _place(keyword: str, _path: Location, _schema: Schema) -> KeywordReading:
+    """Keep the place of a keyword that `parameters.described` reads, because it needs the properties."""
+    return KeywordReading({keyword: []})
+
+
+def _draft(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    return read_as({}, path, schema[keyword], "what it says of the schema; the result is 2020-12", "dialect")
+
+
+_BY_SHAPE: dict[ValueShape, KeywordReader] = {
+    "text": _text,
+    "pattern": _text,
+    "number": _number,
+    "step": _number,
+    "count": _count,
+    "flag": _flag,
+    "schema": _schema,
+    "schemas": _several,
+    "named": _read_named_schemas,
+    "schema or schemas": _items,
+    "named or names": _dependencies,
+    "values": _examples,
+    "types": _type,
+}
+_KEPT = frozenset({"$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef", "$recursiveAnchor", "$vocabulary"})
+"""Keywords that serve references; whoever takes a schema over sees to them."""
+READERS: dict[str, KeywordReader] = {
+    **{name: _BY_SHAPE[row.shape] for name, row in KEYWORDS.items() if row.shape in _BY_SHAPE and name not in _KEPT},
+    "enum": _enum,
+    "example": _examples,
+    "required": _place,
+    "additionalItems": _additional_items,
+    "$schema": _draft,
+}
+
+
+def read_keyword(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    """Read one keyword of a schema."""
+    if keyword not in READERS:
+        return kept_as_written(keyword, schema)
+    value = schema[keyword]
+    if value is None and keyword not in {"example", "required", "additionalItems", "type"}:
+        return left_out(path, keyword, "it is null")
+    if value is None and keyword == "type":
+        return left_out(path, keyword, "it is null, which is not a type")
+    return READERS[keyword](keyword, path, schema)
+
+
+# Normalise what others wrote: sound JSON Schema 2020-12 comes out, and with it a note on each thing that is read otherwise.
+#
+# This reads older drafts, OpenAPI, and the words that Python, JavaScript and SQL have for types, and it repairs slips.
+# A schema that is sound already comes out equal.  Nothing below `const`, `enum`, `default` and `examples` is touched.
+#
+#     normalize({"type": "str", "minLength": "3"})
+#     # Normalized({"type": "string", "minLength": 3}, notes: `str` is read as `string`, `3` is read as the number 3)
+
 
 Refer: TypeAlias = Callable[[str, Location], str | None]
 """What a reference becomes; `None` leaves it out, and whoever says so tells it."""
@@ -106,7 +544,7 @@ def _node(raw: Json, path: Location, rules: Rules) -> Noted:
     if raw is None:
         return {}, (Note(path, raw, "repair", "a schema that allows everything"),)
     if raw.__class__ is str:
-        return _text(raw, path)
+        return _normalize_text(raw, path)
     if raw.__class__ is list and raw and all(item.__class__ is str and item in TYPES for item in raw):
         return {"type": list(dict.fromkeys(raw))}, (Note(path, "a list of types", "repair", "a schema of these types"),)
     if raw.__class__ is list and raw and not any(item.__class__ in {dict, list} for item in raw):
@@ -114,7 +552,7 @@ def _node(raw: Json, path: Location, rules: Rules) -> Noted:
     return {}, (Note(path, raw, "left-out", "it is not a schema"),)
 
 
-def _text(text: str, path: Location) -> Noted:
+def _normalize_text(text: str, path: Location) -> Noted:
     """Return the schema that a text in the place of one stands for: a word for a type, else a description."""
     if text.strip().lower() in {"true", "false"}:
         return text.strip().lower() == "true", (Note(path, text, "repair", f"`{text.strip().lower()}`"),)

@@ -1,17 +1,306 @@
-"""Regular expressions in schemas: which ones no dialect reads.
-
-JSON Schema asks for ECMA 262, the judges here are written in Python, and the two differ in places.
-"""
+"""Regular expressions of schemas, matched in time that grows with the text only."""
 
 from __future__ import annotations
 
 import re
+import time
 import warnings
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache, partial
+from typing import Any
 
-from instrc.jsonvalue import Json, Location
-from instrc.limits.schemas import JUDGED_PATTERN
+from msgspec import Struct
+
+from instrc.text.jsonvalue import Json, Location
+from instrc.text.limits import (
+    JUDGED_PATTERN,
+    MATCHED_NAME,
+    MATCHED_PATTERN,
+    PATTERN_CHARACTERS,
+    PATTERN_TEXT,
+    PATTERNS_AT_ONCE,
+    REGEX_PATTERN,
+    REGEX_SECONDS,
+    REGEX_TEXT,
+    REGEX_WRITTEN_OUT,
+)
+
+# How long a regular expression becomes if what it repeats is written out: engines do so, and nested counts multiply.
+#
+# written_out("^(ab{3}){10}$")    # 42: `b` thrice, with `a` ten times, `^` and `$`
+
+
+ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?:|\?<?[=!])?|.", re.DOTALL)
+"""One character, escape or class, or the beginning of a group."""
+REPEATS = re.compile(r"\{(\d+)(,?)(\d*)\}(\??)")
+"""Counts in braces: the least, the comma, the greatest, and whether as few as possible."""
+_DIGITS = 9
+"""A number with more digits is beyond any limit."""
+
+
+def written_out(pattern: str) -> int:
+    """Return how many atoms a pattern has with each part as often as it must stand there at least."""
+    if "{" not in pattern:
+        return len(pattern)
+    lengths = [0]
+    """Of the pattern and of each group that is open."""
+    last = place = 0
+    while place < len(pattern):
+        if (repeats := REPEATS.match(pattern, place)) is not None:
+            least = int(repeats[1][-_DIGITS:]) + 10**_DIGITS * (len(repeats[1]) > _DIGITS)
+            lengths[-1] += last * max(0, least - 1)
+            last *= max(1, least)
+            place = repeats.end()
+            continue
+        found = ATOM.match(pattern, place)
+        assert found is not None  # it takes any character
+        place = found.end()
+        if found[0].startswith("("):
+            lengths.append(0)
+            continue
+        last = lengths.pop() if found[0] == ")" and len(lengths) > 1 else 1
+        lengths[-1] += last
+    return sum(lengths)
+
+
+# Regular expressions of ECMA 262, as JSON Schema has them, matched in time that grows with the text only.
+#
+# A pattern is translated for RE2, which needs no backtracking.  What RE2 cannot express (lookaround, back references, bounds
+# over
+# 1,000) is left to an engine that backtracks, under a limit of time and size; where that is not enough the answer is "unknown".
+
+
+class _Clock(Struct):
+    left: float = REGEX_SECONDS
+
+
+_TOO_LARGE = "it is too large"
+"""How the reason begins why a large pattern is not read."""
+_CLOCK: ContextVar[_Clock | None] = ContextVar("_CLOCK", default=None)
+
+
+@contextmanager
+def time_limit() -> Iterator[None]:
+    """Let all searches inside share one limit of time; without it each has its own."""
+    token = _CLOCK.set(_CLOCK.get() or _Clock())
+    try:
+        yield
+    finally:
+        _CLOCK.reset(token)
+
+
+def search(pattern: str, text: str) -> bool | None:
+    """Tell whether a pattern is found anywhere in a text.
+
+    `None` if nobody can say: the pattern is no regular expression, or it takes too long on this text.
+    """
+    found = _matcher(pattern)
+    return None if isinstance(found, str) else found(text)
+
+
+def may_match(pattern: str, text: str) -> bool:
+    """Say whether a regular expression finds something in a text; one that nobody can decide finds everything."""
+    return search(pattern, text) is not False
+
+
+def why_unreadable(pattern: str) -> str | None:
+    """Return why a pattern cannot be read; `None` if it can."""
+    found = _matcher(pattern)
+    return found if isinstance(found, str) else None
+
+
+def too_large(pattern: str) -> str | None:
+    """Return how a pattern is too large to be read; `None` if that is not why it cannot be read, or it can."""
+    if len(pattern) <= REGEX_PATTERN and written_out(pattern) <= REGEX_WRITTEN_OUT:
+        return None  # most are small, and need no engine to tell
+    why = why_unreadable(pattern)
+    return why if why is not None and why.startswith(_TOO_LARGE) else None
+
+
+def for_re2(pattern: str) -> str | None:
+    """Return a pattern in the words of RE2; `None` if it cannot be read, or RE2 has no words for it."""
+    from instrc.schema.ecmascript import Unreadable, translate  # few schemas have patterns
+
+    try:
+        translated = translate(pattern) if len(pattern) <= REGEX_PATTERN else None
+    except Unreadable:
+        return None
+    return None if translated is None or translated.backtracks else translated.re2
+
+
+@lru_cache(maxsize=2048)
+def _matcher(pattern: str) -> Callable[[str], bool | None] | str:
+    """Return what matches texts against a pattern, or why it cannot be read."""
+    if len(pattern) > REGEX_PATTERN:
+        return f"{_TOO_LARGE}: it is longer than {REGEX_PATTERN:,} characters"
+    import re2  # 10 ms, needed where patterns are only
+
+    from instrc.schema.ecmascript import Unreadable, translate  # as above
+
+    try:
+        translated = translate(pattern)
+    except Unreadable as error:
+        return str(error)
+    if not translated.backtracks:
+        options = re2.Options()
+        options.log_errors = False  # else RE2 writes to standard error itself
+        try:
+            return _Linear(re2.compile(translated.re2, options))
+        except re2.error:
+            pass  # a bound over 1,000, or a script that RE2 does not know
+    if written_out(translated.regex) > REGEX_WRITTEN_OUT:
+        return f"{_TOO_LARGE}: with its counts written out it has over {REGEX_WRITTEN_OUT:,} parts"
+    import regex
+
+    try:
+        return _Backtracking(regex.compile(translated.regex, regex.VERSION0).search)
+    except (regex.error, RecursionError, OverflowError, ValueError) as error:
+        return str(getattr(error, "msg", error))
+
+
+@lru_cache(maxsize=256)
+def beginnings(pattern: str) -> Callable[[str], bool | None] | None:
+    """Return what tells whether a match at the start may begin with a text; `None` for a pattern that nobody reads.
+
+    It says `True` of some texts that no match begins with, and `None` if it takes too long.
+    """
+    import regex
+
+    from instrc.schema.ecmascript import Unreadable, translate
+
+    if len(pattern) > REGEX_PATTERN:
+        return None
+    try:
+        translated = translate(pattern).regex
+        if written_out(translated) > REGEX_WRITTEN_OUT:
+            return None
+        compiled = regex.compile(f"(?:{translated.replace(_NOT_AT_END, '')})(?s:.*)", regex.VERSION0)
+    except (Unreadable, regex.error, RecursionError, OverflowError, ValueError):
+        return None
+    return _Backtracking(partial(compiled.fullmatch, partial=True))
+
+
+_NOT_AT_END = r"(?!\Z)"
+"""What a text does not satisfy that ends there, though a longer one may."""
+
+
+class _Linear:
+    """Match by RE2."""
+
+    def __init__(self, compiled: object) -> None:
+        self._search: Callable[[str], object] = compiled.search  # type: ignore[attr-defined]  # RE2 has no types
+
+    def __call__(self, text: str) -> bool | None:
+        try:
+            return self._search(text) is not None
+        except UnicodeEncodeError:  # half of a surrogate pair: no character
+            return self._search(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")) is not None
+
+
+class _Backtracking:
+    """Match by the second engine, which is stopped when the time is over."""
+
+    def __init__(self, matcher: Callable[..., object]) -> None:
+        """`matcher` is a bound method of a compiled pattern, which takes the text and `timeout`."""
+        self._search = matcher
+
+    def __call__(self, text: str) -> bool | None:
+        clock = _CLOCK.get() or _Clock()
+        if len(text) > REGEX_TEXT or clock.left <= 0:
+            return None
+        start = time.monotonic()
+        try:
+            return self._search(text, timeout=clock.left) is not None
+        except (TimeoutError, MemoryError):
+            return None
+        finally:
+            clock.left -= time.monotonic() - start
+
+
+# Match many regular expressions with many texts, as `patternProperties` needs it: all patterns are searched at once.
+#
+# RE2 searches fifty patterns in one walk over a text, in about the time that one takes.  It finds only candidates: patterns
+# that
+# it cannot read are always among them.  `expressions.search` decides for each candidate.
+
+
+def candidates(patterns: Collection[str], text: str) -> Iterable[str]:
+    """Return those of some patterns that may be found in a text, in order; the others surely are not."""
+    if len(patterns) < PATTERNS_AT_ONCE:
+        return patterns
+    return [pattern for group in _groups(tuple(patterns)) for pattern in group.candidates(text)]
+
+
+def with_candidates(patterns: Collection[str], texts: Collection[str]) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield each of some patterns with those of some texts that it may be found in."""
+    if len(patterns) < PATTERNS_AT_ONCE:
+        yield from ((pattern, texts) for pattern in patterns)
+        return
+    found: dict[str, list[str]] = {pattern: [] for pattern in patterns}
+    for text in texts:
+        for pattern in candidates(patterns, text):
+            found[pattern].append(text)
+    yield from found.items()
+
+
+class _Group(Struct):
+    """Patterns that one automaton looks for."""
+
+    always: set[str]
+    """Those that it cannot read."""
+    patterns: list[str]
+    automaton: Any  # RE2 has no types
+    """A `re2.Set` of the readable patterns and of a last one, which every text has; `None` if all together are too large.
+
+    Where the last one is not found, the walk was given up.
+    """
+    readable: list[str]
+
+    def candidates(self, text: str) -> list[str]:
+        """Return the patterns that may be found in a text."""
+        try:
+            numbers = self.automaton.Match(text) if self.automaton is not None else None
+        except UnicodeEncodeError:  # half of a surrogate pair
+            return self.patterns
+        if numbers is None or len(self.readable) not in numbers:
+            return self.patterns
+        found = self.always.union(self.readable[number] for number in numbers if number < len(self.readable))
+        return [pattern for pattern in self.patterns if pattern in found] if found else []
+
+
+@lru_cache(maxsize=8)
+def _groups(patterns: tuple[str, ...]) -> list[_Group]:
+    return [_group(patterns[at : at + PATTERNS_AT_ONCE]) for at in range(0, len(patterns), PATTERNS_AT_ONCE)]
+
+
+def _group(patterns: tuple[str, ...]) -> _Group:
+    import re2  # 10 ms, needed where many patterns are only
+
+    options = re2.Options()
+    options.log_errors = False
+    automaton = re2.Set.SearchSet(options)
+    readable: list[str] = []
+    for pattern in patterns:
+        words = for_re2(pattern)
+        try:
+            if words is not None and automaton.Add(words) == len(readable):
+                readable.append(pattern)
+        except re2.error:
+            pass  # a bound over 1,000, or a script that RE2 does not know
+    automaton.Add("")
+    try:
+        automaton.Compile()
+    except re2.error:
+        automaton = None
+    return _Group(set(patterns).difference(readable), list(patterns), automaton, readable)
+
+
+# Regular expressions in schemas: which ones no dialect reads.
+#
+# JSON Schema asks for ECMA 262, the judges here are written in Python, and the two differ in places.
+
 
 warnings.filterwarnings("ignore", category=FutureWarning, module=r"instrc\.schema\.patterns")
 """Python says that `[[` will mean something else one day; whoever checks a schema can do nothing about that."""
@@ -41,3 +330,97 @@ def patterns_in(node: Json) -> Iterator[tuple[Location, str]]:
         yield ("pattern",), pattern
     if (named := node.get("patternProperties")).__class__ is dict:
         yield from ((("patternProperties", name), name) for name in named)
+
+
+# Patterns of `patternProperties` and the names that they are for.
+
+
+_PLAIN_PATTERN = (
+    r"(?:[\w \-/:@,;<>=!\"'#%&~`^$.*+?|)]|\((?!\?)|\(\?[:=!]|\{\d+(?:,\d*)?\}|\\[dDwWsSbB.\-/^$*+?()\[\]{}|]"
+    r"|\[\^?(?:[\w /:@,;<>=!\"'#%.*+?|(){}$]|-|\\[dDwWsS.\-/^$*+?()\[\]{}|])+\])*"
+)
+_DOUBLED = r"--|&&|~~|\|\|.*\]"
+
+
+@lru_cache(maxsize=4096)
+def matches(pattern: str, name: str) -> bool | None:
+    """Tell whether a pattern is found in a name; `None` if judges may disagree on that, or if it takes too long."""
+    if not (name.isascii() and name.isprintable()) or len(name) > MATCHED_NAME:
+        return None
+    if not _read_alike(pattern):
+        return None
+
+    return search(pattern, name)
+
+
+@lru_cache(maxsize=1024)
+def _read_alike(pattern: str) -> bool:
+    """Tell whether all judges read a pattern in the same way."""
+    if len(pattern) > MATCHED_PATTERN or not re.fullmatch(_PLAIN_PATTERN, pattern, re.ASCII):
+        return False
+    return not re.search(_DOUBLED, pattern)
+
+
+# Find texts that a regular expression matches.
+#
+# A text is written character by character, from characters that the pattern names: one that no match can begin with is given up
+# at once, since the `regex` library tells of a text whether a match may begin with it.
+#
+#     next(matching_texts(r"^[A-Z]{2}-\d{4}$"))    # "AZ-2094"
+
+
+_CHARACTER = re.compile(r"\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\U([0-9a-f]{8})|\\[pP]\{[^}]*\}|\(\?P?<\w+>|([0-9A-Za-z])")
+"""A character as `ecmascript.translate` writes it; properties and names of groups are read over."""
+_ORDINARY = "aA0b1B -.@/:_,яαאا世"
+"""Characters of the classes that a pattern may ask for."""
+
+
+def matching_texts(pattern: str, least: int = 0, most: int | None = None) -> Iterator[str]:
+    """Yield different texts of `least` to `most` characters in which a pattern is found; none where the search is too long.
+
+    The first one is short, but not always the shortest.  With `expressions.time_limit` around it no pattern takes long.
+    """
+    may_begin = beginnings(pattern)
+    if may_begin is None or least > PATTERN_TEXT:
+        return
+    longest = PATTERN_TEXT if most is None else min(most, PATTERN_TEXT)
+    signs = _characters(pattern)
+    left = PATTERN_CHARACTERS
+    waiting = [iter([""])]
+    while waiting and left > 0:
+        text = next(waiting[-1], None)
+        if text is None:
+            waiting.pop()
+            continue
+        left -= len(text) + 1
+        begins = may_begin(text)
+        if begins is None:
+            return
+        if not begins:
+            continue
+        if len(text) >= least and search(pattern, text) is True:
+            yield text
+        if len(text) < longest:
+            waiting.append(_longer(text, signs))
+
+
+def _longer(text: str, signs: list[str]) -> Iterator[str]:
+    """Yield a text with one more character, those first that it has the fewest of: a repeated part comes to its end like that."""
+    return (text + sign for sign in sorted(signs, key=text.count))
+
+
+def _characters(pattern: str) -> list[str]:
+    """Return characters to write texts with, the likeliest first: letters and digits, then what it names."""
+    from instrc.schema.ecmascript import translate
+
+    named: dict[str, None] = {}
+    for found in _CHARACTER.finditer(translate(pattern).regex):
+        if code := found[1] or found[2] or found[3]:
+            named[chr(int(code, 16))] = None
+        elif found[4]:
+            named[found[4]] = None
+    return list(dict.fromkeys(sorted([*named, *_ORDINARY], key=_likeliness)))
+
+
+def _likeliness(sign: str) -> tuple[bool, bool, bool]:
+    return not sign.isprintable(), not sign.isascii(), not sign.isalnum()

@@ -1,25 +1,80 @@
-"""Tell of two schemas that every instance of one satisfies the other, or that no instance satisfies both.
-
-`implies` and `disjoint` are the only answers to these questions in the whole compiler.  A yes is certain, whatever validator
-is asked; a no means only that it cannot be seen: the answers are used to leave out what is said anyway.
-Both schemas are flat schemas of 2020-12; `resolve` returns what a reference in them leads to, or `None` if that is not known.
-
-    implies({"const": 3}, {"type": "number", "minimum": 1})                             # True
-    disjoint({"type": "integer"}, {"anyOf": [{"type": "string"}, {"type": "null"}]})    # True
-
-The laws of the keywords are in `laws/`; here is what holds of all of them, and what bounds the work.
-"""
+"""Tell of two schemas that every instance of one satisfies the other, or that no instance satisfies both."""
 
 from __future__ import annotations
 
-from instrc.jsonvalue import Json, as_object, equal
-from instrc.limits.schemas import DEPTH, KIND_BRANCHES, KIND_DEPTH, PAIRS, SHALLOW
-from instrc.schema.equality import Equality
-from instrc.schema.evaluation import InstanceCheck, Resolve
-from instrc.schema.kinds import ALL, kinds_spoken_of, listed_values, own_kinds
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeAlias
+
+from instrc.schema.kinds import ALL, Equality, kind_of_value, kinds_spoken_of, listed_values, own_kinds
+from instrc.schema.laws.law import Answer, all_satisfied
 from instrc.schema.laws.table import LAWS, cases, disjoint_by_branches, disjoint_in
 from instrc.schema.vocabulary import FOLLOWERS, KEYWORDS, NO_ASSERTIONS, SPEAKS_OF
-from instrc.schema.walk import TRIVIAL
+from instrc.schema.walk import TRIVIAL, walk
+from instrc.text.jsonvalue import Json, as_object, equal
+from instrc.text.limits import DEPTH, EVALUATIONS, KIND_BRANCHES, KIND_DEPTH, PAIRS, SHALLOW
+
+if TYPE_CHECKING:
+    from instrc.schema.validation import Violation
+
+
+# Tell of a value whether it satisfies a schema, as far as that is certain for every validator.
+#
+# The answer is `None` where validators differ (formats, odd patterns, steps that are no binary fractions), where something
+# cannot
+# be resolved, and where a keyword is malformed or unknown: whoever asks must be right whatever the validator says.
+
+
+Resolve: TypeAlias = Callable[[str], Json]
+"""From a reference to the schema that it leads to; `None` if that is not known."""
+
+
+def satisfies(value: Json, schema: Json, resolve: Resolve | None = None) -> Answer:
+    """Tell whether a value satisfies a schema; `None` if that is not certain."""
+    return InstanceCheck(resolve).of(value, schema, 0)
+
+
+class InstanceCheck:
+    """The asking of one question; the number of steps is bounded."""
+
+    def __init__(self, resolve: Resolve | None) -> None:
+        self.resolve = resolve
+        self.steps: int = 0
+
+    def of(self, value: Json, schema: Json, depth: int) -> Answer:
+        """Tell whether a value satisfies a schema."""
+        if schema.__class__ is bool:
+            return bool(schema)
+        self.steps += 1
+        if schema.__class__ is not dict or depth > DEPTH or self.steps > EVALUATIONS:
+            return None
+        kind = kind_of_value(value)
+        return all_satisfied(self._of_keyword(value, kind, keyword, schema, depth) for keyword in schema)
+
+    def target(self, reference: Json) -> Json:
+        """Return the schema that a reference leads to; `None` if it is not known."""
+        return self.resolve(reference) if self.resolve is not None and reference.__class__ is str else None
+
+    def _of_keyword(self, value: Json, kind: str, keyword: str, schema: dict[str, Json], depth: int) -> Answer:
+        """Tell whether a value satisfies one keyword of a schema."""
+        if keyword in NO_ASSERTIONS:
+            return True
+        if keyword in SPEAKS_OF and kind not in kinds_spoken_of(SPEAKS_OF[keyword]):
+            return True
+        satisfied = LAWS[keyword].satisfied
+        return None if satisfied is None else satisfied(self, value, keyword, schema, depth)
+
+
+# Tell of two schemas that every instance of one satisfies the other, or that no instance satisfies both.
+#
+# `implies` and `disjoint` are the only answers to these questions in the whole compiler.  A yes is certain, whatever validator
+# is asked; a no means only that it cannot be seen: the answers are used to leave out what is said anyway.
+# Both schemas are flat schemas of 2020-12; `resolve` returns what a reference in them leads to, or `None` if that is not known.
+#
+#     implies({"const": 3}, {"type": "number", "minimum": 1})                             # True
+#     disjoint({"type": "integer"}, {"anyOf": [{"type": "string"}, {"type": "null"}]})    # True
+#
+# The laws of the keywords are in `laws/`; here is what holds of all of them, and what bounds the work.
+
 
 _CONTEXT = frozenset({"$dynamicRef", "$recursiveRef", "$id", "unevaluatedItems", "unevaluatedProperties"})
 """Keywords whose meaning depends on what stands around and beside them."""
@@ -202,3 +257,45 @@ class Answering:
 def _apart_from_neighbours(keyword: str) -> bool:
     """Tell whether a keyword means the same without those that stand beside it."""
     return not LAWS[keyword].beside or keyword in FOLLOWERS
+
+
+# What is wrong with a literal for the schema of its place, as far as that is certain; its formats are judged too.
+
+
+def literal_fault(value: Json, schema: Json) -> Violation | None:
+    """Return why a literal cannot stand where a schema is asked for; `None` if it may."""
+    if satisfies(value, schema) is not False:
+        return missed_format(value, schema)
+    from instrc.schema.validation import validate  # brings a library that few programs need
+
+    return next(iter(validate(value, schema, most=1)), None)
+
+
+def missed_format(value: Json, schema: Json) -> Violation | None:
+    """Return which text in a literal has not the format that is asked of it; `None` if formats are not what is wrong."""
+    formats = [node.get("format") for _, node in walk(schema) if isinstance(node, dict)]
+    asked = {name for name in formats if isinstance(name, str)}
+    if not asked:
+        return None
+    from instrc.schema.formats import has_format  # few literals have a format
+
+    if all(has_format(name, text) for name in asked for text in _texts(value)):
+        return None
+    from instrc.schema.validation import is_valid, validate  # as above
+
+    if not is_valid(value, schema, formats=False, unsure=False):
+        return None
+    return next(iter(validate(value, schema, most=1)), None)
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Yield the texts in a literal that are values."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, dict):
+            waiting.extend(each.values())
+        elif isinstance(each, list):
+            waiting.extend(each)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import Json, Location, tokens
-from instrc.limits.schemas import META_ERRORS, REPAIR_ROUNDS
-from instrc.schema.normalize import Normalized
-from instrc.schema.notes import Note
+from instrc.schema.normalize import Normalized, Note
 from instrc.schema.wellformed import problems_of
+from instrc.text.jsonvalue import Json, Location, tokens
+from instrc.text.limits import META_ERRORS, REPAIR_ROUNDS
 
 
 def drop_invalid_keywords(schema: Json, path: Location = ()) -> Normalized:

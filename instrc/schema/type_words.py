@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from instrc.jsonvalue import Json, as_object, equal
-from instrc.limits.schemas import TYPE_WORD, TYPE_WORD_DEPTH
+from instrc.text.jsonvalue import Json, as_object, equal
+from instrc.text.limits import TYPE_WORD, TYPE_WORD_DEPTH
 
 _SPELLINGS = {
     "object": (

@@ -1,30 +1,310 @@
-"""Make every `jsonschema` validator of the project: validate values safely, whoever wrote the schema and the value.
-
-* Nothing is retrieved: a reference that leads out of the schema is told, never opened or fetched.
-* Regular expressions are matched in linear time (see `expressions`), and formats are checked where that is asked for.
-* `uniqueItems` costs what the items cost, and endless recursion, depth and odd schemas end in a violation.
-"""
+"""Validate values safely, whoever wrote the schema and the value, and say in words what is wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from math import isfinite
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol, cast
 
-from instrc.jsontext import dumps, is_writable, loads
-from instrc.jsonvalue import Json, pointer
-from instrc.limits.schemas import INSTANCE_CONTAINERS, INSTANCE_LEVELS, TOLD_HEAD, TOLD_WORDS
-from instrc.schema.expressions import time_limit
-from instrc.schema.plainly import satisfies_plainly
-from instrc.schema.violation_words import in_words, of_intended_branch
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
+
+from instrc.schema.formats import has_format
+from instrc.schema.patterns import candidates, search, time_limit, why_unreadable, with_candidates
+from instrc.schema.plain_checks import satisfies_plainly
 from instrc.schema.walk import map_schemas
+from instrc.text.jsontext import dumps, is_writable, loads
+from instrc.text.jsonvalue import Json, as_array, as_object, freeze, pointer
+from instrc.text.limits import INSTANCE_CONTAINERS, INSTANCE_LEVELS, JUDGED_REFERENCES, TOLD_HEAD, TOLD_WORDS
 
-if TYPE_CHECKING:
-    from jsonschema.exceptions import ValidationError
+# Say in words what is wrong with a value, with all values as JSON: what the library of the validators says is Python.
 
-    from instrc.schema.validators import Validator
+
+_UNIONS = frozenset({"anyOf", "oneOf"})
+_OF_KIND = frozenset({"type", "const", "enum"})
+_OF_LABEL = frozenset({"const", "enum"})
+
+
+def value_in_words(value: Json) -> str:
+    """Return a value as it stands in a sentence."""
+    return dumps(value, indent=False)
+
+
+def names_as_json(names: Iterable[Json]) -> str:
+    """Return several values as they stand in a sentence: `"a", 1, null`."""
+    return ", ".join(map(value_in_words, names))
+
+
+def in_words(error: ValidationError) -> str:
+    """Return what an error of the library says."""
+    value, wanted = cast("Json", error.instance), cast("Json", error.validator_value)
+    match error.validator:
+        case "type":
+            return f"{value_in_words(value)} is not of type {names_as_json(wanted if isinstance(wanted, list) else [wanted])}"
+        case "enum":
+            return f"{value_in_words(value)} is not one of {value_in_words(wanted)}"
+        case "const":
+            return f"{value_in_words(wanted)} was expected"
+        case "not":
+            return f"{value_in_words(value)} should not be valid under {value_in_words(wanted)}"
+        case "format":
+            return f"{value_in_words(value)} is not a {value_in_words(wanted)}{_zone_missing(str(wanted), value)}"
+        case "oneOf" if not error.context:
+            return f"{value_in_words(value)} is valid under more than one of the given schemas"
+        case "items" | "unevaluatedItems":
+            return f"{value_in_words(value)} has more items than are described"
+        case None:
+            return f"{value_in_words(value)} is not allowed here"
+        case _:
+            own, said = repr(value), str(error.message)
+            return value_in_words(value) + said.removeprefix(own) if said.startswith(own) else said
+
+
+def _zone_missing(wanted: str, value: Json) -> str:
+    """Return what a time lacks that has no zone, as clocks and Python write it."""
+    lacks_zone = isinstance(value, str) and wanted in {"time", "date-time"} and has_format(wanted, f"{value}Z")
+    return ': it has no zone, such as "Z" or "+02:00"' if lacks_zone else ""
+
+
+def of_intended_branch(error: ValidationError) -> ValidationError:
+    """Return the error of the one branch of a union that the type and the constants of a value allow; else the error itself."""
+    while error.validator in _UNIONS and error.context:
+        branches: dict[object, list[ValidationError]] = {}
+        for inner in error.context:
+            branches.setdefault(inner.relative_schema_path[0], []).append(inner)
+        left = [inner for inner in branches.values() if not any(map(_is_of_another, inner))]
+        if len(left) != 1:
+            break
+        error = left[0][0]
+    return error
+
+
+def _is_of_another(error: ValidationError) -> bool:
+    """Tell whether an error shows that another branch is intended: a wrong type, or a wrong constant in a member."""
+    path = error.relative_path
+    return (not path and error.validator in _OF_KIND) or (len(path) == 1 and error.validator in _OF_LABEL)
+
+
+# The keywords of JSON Schema 2020-12 that the library would evaluate in a way that hostile schemas can abuse.
+
+
+class _Resolved(Protocol):
+    """The schema that a reference leads to."""
+
+    contents: Json
+    resolver: object
+
+
+class _Resolver(Protocol):
+    """What looks references up."""
+
+    def lookup(self, ref: Json) -> _Resolved:
+        """Return what a reference leads to."""
+
+
+class Validator(Protocol):
+    """A validator of the library: what we ask of it, and what our keywords ask of it."""
+
+    _resolver: _Resolver  # no public word leads from a reference to its schema
+
+    def iter_errors(self, instance: Json) -> Iterator[ValidationError]:
+        """Yield the errors of a value."""
+
+    def is_valid(self, instance: Json) -> bool:
+        """Tell whether a value has no error."""
+
+    def descend(
+        self, instance: Json, schema: Json, path: str | int | None = None, schema_path: str | int | None = None
+    ) -> Iterator[ValidationError]:
+        """Yield the errors of a part."""
+
+    def evolve(self, *, schema: Json, _resolver: object = ...) -> Validator:
+        """Return the same for another schema."""
+
+
+class _MakeValidator(Protocol):
+    """The class of our validators, as it is called."""
+
+    def __call__(self, schema: Json, *, registry: object, format_checker: object) -> Validator: ...
+
+
+@lru_cache(maxsize=1)
+def validator_class() -> _MakeValidator:
+    """Return the class of our validators."""
+    made = extend(  # type: ignore[no-untyped-call]  # the library's own function has no types
+        Draft202012Validator,
+        {
+            "enum": _enum,
+            "properties": _properties,
+            "required": _required,
+            "dependentRequired": _dependent_required,
+            "pattern": _pattern,
+            "patternProperties": _pattern_properties,
+            "additionalProperties": _additional_properties,
+            "unevaluatedProperties": _unevaluated_properties,
+            "uniqueItems": _unique_items,
+        },
+    )
+    return cast("_MakeValidator", made)
+
+
+def _enum(validator: Validator, values: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
+    """Look for a text among very many values; how numbers and booleans are equal, the library knows."""
+    if not (isinstance(instance, str) and isinstance(values, list)):
+        yield from Draft202012Validator.VALIDATORS["enum"](validator, values, instance, schema)
+    elif instance not in values:
+        yield ValidationError("it is not one of the values")  # `violation_words` names them, where they are asked for
+
+
+_PLAIN: dict[str, type] = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None)}
+"""Types whose values can be told by their class alone."""
+_SAYS_NOTHING = frozenset({"type", "title", "description", "default", "examples", "$comment"})
+
+
+def _properties(validator: Validator, properties: dict[str, Json], instance: Json, _: Json) -> Iterator[ValidationError]:
+    """Look at each property that is there; most leaves only have a type, and need no validator of their own."""
+    if not isinstance(instance, dict):
+        return
+    for name, schema in properties.items():
+        if name not in instance:
+            continue
+        value = instance[name]
+        if isinstance(schema, dict):
+            kind = schema.get("type")
+            if isinstance(kind, str) and value.__class__ is _PLAIN.get(kind) and schema.keys() <= _SAYS_NOTHING:
+                continue
+        yield from validator.descend(value, schema, path=name, schema_path=name)
+
+
+def _required(_validator: Validator, names: Json, instance: Json, _: Json) -> Iterator[ValidationError]:
+    if isinstance(instance, dict):
+        for name in as_array(names):
+            if name not in instance:
+                yield ValidationError(f"{value_in_words(name)} is a required property")
+
+
+def _dependent_required(_validator: Validator, needs: Json, instance: Json, _: Json) -> Iterator[ValidationError]:
+    if isinstance(instance, dict):
+        for given, names in as_object(needs).items():
+            for name in as_array(names) if given in instance else ():
+                if name not in instance:
+                    yield ValidationError(f"{value_in_words(name)} is required beside {value_in_words(given)}")
+
+
+def _pattern(_validator: Validator, pattern: str, instance: Json, _: Json) -> Iterator[ValidationError]:
+    if not isinstance(instance, str):
+        return
+    found = search(pattern, instance)
+    if not found:
+        yield ValidationError(
+            _undecided(pattern) if found is None else f"{value_in_words(instance)} does not match {value_in_words(pattern)}"
+        )
+
+
+def _undecided(pattern: str) -> str:
+    why = why_unreadable(pattern)
+    return (
+        f"the regular expression {value_in_words(pattern)} cannot be read: {why}"
+        if why
+        else f"matching {value_in_words(pattern)} takes too long on this text"
+    )
+
+
+def _pattern_properties(validator: Validator, patterns: dict[str, Json], instance: Json, _: Json) -> Iterator[ValidationError]:
+    if not isinstance(instance, dict):
+        return
+    for pattern, keys in with_candidates(patterns, instance):
+        for key in keys:
+            found = search(pattern, key)
+            if found is None:
+                yield ValidationError(_undecided(pattern), path=(key,))
+            elif found:
+                yield from validator.descend(instance[key], patterns[pattern], path=key, schema_path=pattern)
+
+
+def _additional_properties(validator: Validator, extra: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
+    if not isinstance(instance, dict):
+        return
+    around = as_object(schema)
+    names, patterns = as_object(around.get("properties", {})), as_object(around.get("patternProperties", {}))
+    left = [key for key in instance if key not in names and not _any_matches(patterns, key)]
+    if isinstance(extra, dict):
+        for key in left:
+            yield from validator.descend(instance[key], extra, path=key)
+    elif extra is False and left:
+        yield ValidationError(f"Additional properties are not allowed ({_were_listed(left)} unexpected)")
+
+
+def _were_listed(keys: list[str]) -> str:
+    return f"{names_as_json(keys)} {'was' if len(keys) == 1 else 'were'}"
+
+
+def _any_matches(patterns: Collection[str], key: str) -> bool:
+    """Tell whether a key may belong to one of several patterns; an undecided one is told where the patterns stand."""
+    return any(search(pattern, key) is not False for pattern in candidates(patterns, key))
+
+
+def _unevaluated_properties(validator: Validator, rest: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
+    if not isinstance(instance, dict):
+        return
+    evaluated = _evaluated(
+        validator, instance, {key: value for key, value in as_object(schema).items() if key != "unevaluatedProperties"}
+    )
+    left = [key for key in instance if key not in evaluated]
+    if rest is False and left:
+        yield ValidationError(f"Unevaluated properties are not allowed ({_were_listed(left)} unexpected)")
+    elif isinstance(rest, dict):
+        for key in left:
+            yield from validator.descend(instance[key], rest, path=key)
+
+
+def _evaluated(validator: Validator, instance: dict[str, Json], schema: Json) -> set[str]:
+    """Return the keys that a schema looks at, by JSON Schema 2020-12, 11.3."""
+    if not isinstance(schema, dict):
+        return set()
+    if "additionalProperties" in schema or "unevaluatedProperties" in schema:
+        return set(instance)
+    seen = {key for key in instance if key in as_object(schema.get("properties", {}))}
+    seen |= {key for key in instance if _any_matches(as_object(schema.get("patternProperties", {})), key)}
+    for keyword in ("$ref", "$dynamicRef"):
+        if keyword in schema:
+            resolved = validator._resolver.lookup(schema[keyword])  # noqa: SLF001  -- no public word leads from a reference to its schema
+            below = validator.evolve(schema=resolved.contents, _resolver=resolved.resolver)
+            seen |= _evaluated(below, instance, resolved.contents)
+    for branch in _branches(validator, instance, schema):
+        if _holds(validator, instance, branch):
+            seen |= _evaluated(validator, instance, branch)
+    return seen
+
+
+def _branches(validator: Validator, instance: dict[str, Json], schema: dict[str, Json]) -> Iterator[Json]:
+    """Yield the schemas in place that count if they hold."""
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        yield from as_array(schema.get(keyword, []))
+    yield from (branch for name, branch in as_object(schema.get("dependentSchemas", {})).items() if name in instance)
+    if "if" in schema:
+        yield schema["if"]
+        yield schema.get("then" if _holds(validator, instance, schema["if"]) else "else", True)
+
+
+def _holds(validator: Validator, instance: Json, schema: Json) -> bool:
+    return next(iter(validator.descend(instance, schema)), None) is None
+
+
+def _unique_items(_validator: Validator, unique: Json, instance: Json, _: Json) -> Iterator[ValidationError]:
+    if unique is True and isinstance(instance, list) and len(set(map(freeze, instance))) < len(instance):
+        yield ValidationError(f"{value_in_words(instance)} has non-unique elements")
+
+
+# Make every `jsonschema` validator of the project: validate values safely, whoever wrote the schema and the value.
+#
+# * Nothing is retrieved: a reference that leads out of the schema is told, never opened or fetched.
+# * Regular expressions are matched in linear time (see `expressions`), and formats are checked where that is asked for.
+# * `uniqueItems` costs what the items cost, and endless recursion, depth and odd schemas end in a violation.
+
 
 RAISED_ON_PURPOSE = (KeyboardInterrupt, SystemExit, GeneratorExit)
 """All else is a verdict that failed: endless recursion may surface as a panic of the library's maps, which is no `Exception`."""
@@ -153,7 +433,6 @@ def of(schema: Json, *, formats: bool) -> Validator:
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # 100 ms with the library: only for values
 
     from instrc.schema.formats import checker
-    from instrc.schema.validators import validator_class
 
     return validator_class()(schema, registry=REGISTRY, format_checker=checker() if formats else None)
 
@@ -229,3 +508,42 @@ def _is_plain(value: Json) -> bool:
     if isinstance(value, str):
         return is_writable(value)
     return value is None or isinstance(value, int) or (isinstance(value, float) and isfinite(value))
+
+
+# Ask a JSON Schema validator for its verdict; hostile schemas get an answer too.
+
+
+def accepts(schema: Json, value: Json, definitions: Json = None) -> bool:
+    """Say whether a value satisfies a schema; a schema that cannot be judged accepts."""
+    return is_valid(value, {**schema, "$defs": definitions} if definitions and isinstance(schema, dict) else schema)
+
+
+class DefinitionsValidator:
+    """The verdict on values of schemas that refer to common definitions, which are read once for all of them."""
+
+    def __init__(self, definitions: Json) -> None:
+        """`definitions` are schemas by name, and references to them begin with `#/$defs/`; `None` if there are none."""
+        self._definitions: dict[str, Json] = definitions if isinstance(definitions, dict) else {}
+        self._validator: Validator | None = None
+
+    def accepts(self, schema: Json, value: Json) -> bool:
+        """Say whether a value satisfies a schema; a schema that cannot be judged accepts."""
+        if isinstance(schema, bool):
+            return schema
+        try:
+            if self._validator is None:
+                self._validator = of({"$defs": self._definitions}, formats=False)
+            with time_limit():
+                return self._validator.evolve(schema=schema).is_valid(value)
+        except RAISED_ON_PURPOSE:
+            raise
+        except BaseException:  # noqa: BLE001  -- references that lead nowhere, endless recursion, keywords with odd values
+            return True
+
+    def dereferenced(self, schema: Json) -> Json:
+        """Return what a schema that only refers to a definition stands for."""
+        for _ in range(JUDGED_REFERENCES):
+            if not isinstance(schema, dict) or not isinstance(ref := schema.get("$ref"), str):
+                break
+            schema = self._definitions.get(ref.removeprefix("#/$defs/"), True)
+        return schema

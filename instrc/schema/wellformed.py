@@ -1,9 +1,4 @@
-"""Tell whether a schema is one: a quick gate for the many that are, the meta-schema for the few that are not.
-
-The places that `doubts` doubts are given to `jsonschema`, one by one, so depth and number cost little.
-A schema that names an older draft in `$schema` is judged by that draft, wherever it stands.
-The check of patterns goes further than the meta-schemas do: a regular expression that no dialect reads is an error.
-"""
+"""Tell whether a schema is one."""
 
 from __future__ import annotations
 
@@ -12,18 +7,89 @@ from itertools import islice
 from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
-from instrc.jsonvalue import Json, Location, as_array, as_object, pointer
-from instrc.limits.schemas import META_ERRORS, TOLD_PROBLEMS
-from instrc.schema.doubts import doubtful, is_sound
+from instrc.schema.kinds import TYPES
 from instrc.schema.patterns import broken, patterns_in
-from instrc.schema.refusal_words import nearest_type, reason_of, shown_value
+from instrc.schema.plain_checks import doubtful, is_sound
 from instrc.schema.walk import is_schema, walk
-from instrc.source import Span
+from instrc.text.jsontext import digits
+from instrc.text.jsonvalue import Json, Location, as_array, as_object, as_texts, pointer
+from instrc.text.limits import META_ERRORS, TOLD_PROBLEMS
+from instrc.text.source import Span
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import ValidationError
 
     from instrc.problems.schemas import InvalidSchema
+
+
+# Say in words what a meta-schema refuses.
+
+
+_SHORT_NAMES = {"int": "integer", "str": "string", "bool": "boolean", "obj": "object", "num": "number", "arr": "array"}
+"""How types are written in short, which may be misspelt as well."""
+
+
+def reason_of(error: ValidationError) -> str:
+    """Say in a clause what a meta-schema found."""
+    value: Json = error.instance  # type: ignore[assignment]  # it is set: the error was found in one
+    wanted: Json = error.validator_value  # type: ignore[assignment]  # as above
+    match error.validator:
+        case "type":
+            names = [wanted] if isinstance(wanted, str) else as_texts(wanted)
+            return f"{shown_value(value)} is not {' or '.join(_NOUNS.get(name, name) for name in names)}"
+        case "enum" | "anyOf" if "type" in list(error.absolute_path)[-2:]:
+            return "it is empty" if value == [] else f"{shown_value(value)} is not a type"
+        case "minItems":
+            return "it is empty"
+        case "uniqueItems":
+            return "it says something twice"
+        case "minimum" | "exclusiveMinimum":
+            return f"{shown_value(value)} is too small"
+        case "pattern":
+            return f"{shown_value(value)} is not written as this keyword wants it"
+    return f"{shown_value(value)} is not what this keyword holds"
+
+
+_NOUNS = {
+    "array": "an array",
+    "boolean": "a boolean",
+    "integer": "a whole number",
+    "null": "null",
+    "number": "a number",
+    "object": "an object",
+    "string": "a text",
+}
+
+
+def shown_value(value: Json) -> str:
+    """Return a value as a sentence shows it: containers only by their kind."""
+    if value.__class__ is dict:
+        return "an object"
+    if value.__class__ is list:
+        return "an array"
+    if value.__class__ is str:
+        shown = value if len(value) <= 40 else f"{value[:39]}…"
+        return '"' + shown.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if value is None or value.__class__ is bool:
+        return {True: "true", False: "false", None: "null"}[value]
+    return digits(value)[:40] if value.__class__ is int else str(value)
+
+
+def nearest_type(path: Location, value: Json) -> tuple[str, ...]:
+    """Return the types nearest to a misspelt one; `path` leads to the value."""
+    if "type" not in path[-2:] or value.__class__ is not str:
+        return ()
+    from instrc.problems.suggest import nearest  # only where something is wrong
+
+    return nearest(value, tuple(sorted(TYPES))) or tuple(_SHORT_NAMES[name] for name in nearest(value, tuple(_SHORT_NAMES)))
+
+
+# Tell whether a schema is one: a quick gate for the many that are, the meta-schema for the few that are not.
+#
+# The places that `doubts` doubts are given to `jsonschema`, one by one, so depth and number cost little.
+# A schema that names an older draft in `$schema` is judged by that draft, wherever it stands.
+# The check of patterns goes further than the meta-schemas do: a regular expression that no dialect reads is an error.
 
 
 def problems_of(

@@ -1,1 +1,1 @@
-"""Where instructions come from: `aug:` references, root folders, vibe files."""
+"""Where instructions come from: `aug:` references, root folders, vibe files, settings, the lock."""

@@ -1,29 +1,29 @@
-"""The lock: which vibe each reference meant when it was written, with a digest of what the vibe says.
-
-`aug.lock` is TOML and sorted, so that two people who lock the same project write the same bytes.
-The digest is that of the compact JSON of the vibe: spaces do not count, order does, because order is meaning.
-"""
+"""The lock: which vibe each reference meant when it was written; and two locks compared."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
 
-from instrc import resources
-from instrc.arguments import excerpt
-from instrc.jsontext import dumps
-from instrc.limits.incoming import LOCK_BYTES
 from instrc.problems.problem import CompileError
-from instrc.regular import read_regular
-from instrc.source import Source, Span
-from instrc.tomltext import TomlError, read_toml
-from instrc.vibes.errors import short
-from instrc.vibes.uri import evergreen_of
+from instrc.text import files
+from instrc.text.arguments import excerpt
+from instrc.text.files import TomlError, read_regular, read_toml
+from instrc.text.jsontext import dumps
+from instrc.text.limits import LOCK_BYTES
+from instrc.text.source import Source, Span
+from instrc.vibes.uri import evergreen_of, short
 from instrc.vibes.vibe import Vibe
+
+# The lock: which vibe each reference meant when it was written, with a digest of what the vibe says.
+#
+# `aug.lock` is TOML and sorted, so that two people who lock the same project write the same bytes.
+# The digest is that of the compact JSON of the vibe: spaces do not count, order does, because order is meaning.
+
 
 NAME = "aug.lock"
 FORMAT = 1
@@ -115,7 +115,7 @@ def vibe_digest(vibe: Vibe) -> str:
 def vibe_place(vibe: Vibe, folder: Path) -> str:
     """Return where a vibe lies, as a lock says it: the same on every machine."""
     real = os.path.realpath(vibe.source.name)
-    built_in = os.path.realpath(resources.folder("schemas"))
+    built_in = os.path.realpath(files.folder("schemas"))
     if real.startswith(built_in + os.sep):
         return "built-in/" + os.path.relpath(real, built_in).replace(os.sep, "/")
     return os.path.relpath(real, os.path.realpath(folder)).replace(os.sep, "/")
@@ -134,7 +134,7 @@ def read_lock(path: Path, text: str) -> Lock:
     try:
         document = read_toml(text)
     except TomlError as error:
-        from instrc.vibes.settings_places import error_place  # as in `_invalid`
+        from instrc.vibes.settings import error_place  # as in `_invalid`
 
         if (mark := _CONFLICT.search(text)) is not None:
             reason = "it has the marks of a merge conflict"
@@ -240,3 +240,43 @@ def _version(uri: str) -> str:
 def _toml_string(text: str) -> str:
     """Return a text as a basic string of TOML, which JSON's is."""
     return dumps(text, indent=False).replace("\x7f", "\\u007f")
+
+
+# Compare two locks: which vibes are used now, and which of them say something else.
+
+
+class LockChange(Struct, frozen=True):
+    """What has changed in a lock for one reference."""
+
+    reference: str
+    what: str
+    detail: str = ""
+
+
+def compare_locks(old: Lock, new: Lock) -> tuple[LockChange, ...]:
+    """Return what has changed, reference by reference; of a vibe a lock has only the digest, so not what changed in it."""
+    return tuple(_changes(_by_reference(old), _by_reference(new)))
+
+
+def _by_reference(lock: Lock) -> dict[tuple[str, int], Locked]:
+    """Return the entries by reference; folders with vibes of their own may give one reference several entries."""
+    found: dict[tuple[str, int], Locked] = {}
+    for entry in lock.entries:
+        found[entry.reference, sum(1 for reference, _ in found if reference == entry.reference)] = entry
+    return found
+
+
+def _changes(was: dict[tuple[str, int], Locked], now: dict[tuple[str, int], Locked]) -> Iterator[LockChange]:
+    for key in sorted({*was, *now}):
+        before, after = was.get(key), now.get(key)
+        if before is None or after is None:
+            entry = before or after
+            version = f"version {entry.version}" if entry is not None and entry.version else ""
+            yield LockChange(key[0], "added" if before is None else "removed", version)
+            continue
+        if before.version != after.version:
+            yield LockChange(key[0], "version", f"{before.version or 'none'} → {after.version or 'none'}")
+        elif before.file != after.file:
+            yield LockChange(key[0], "moved", f"{before.file} → {after.file}")
+        if before.version == after.version and before.sha256 != after.sha256:
+            yield LockChange(key[0], "changed", after.file)

@@ -1,20 +1,121 @@
-"""Find the settings of a project: those of the nearest `pyproject.toml`."""
+"""Which roots and settings belong to a file."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from instrc.vibes.settings import Settings
+from instrc.problems.problem import CompileError
+from instrc.text.jsonvalue import Json
+from instrc.text.limits import VIBE_BYTES
+from instrc.text.source import Source
+from instrc.vibes.registry import Registry
+from instrc.vibes.settings import Settings, read_settings, readable_path
+
+if TYPE_CHECKING:
+    from instrc.vibes.lock import Lock
 
 
-def read_settings(folder: Path) -> Settings:
-    """Return the settings that hold in a folder: those of the `pyproject.toml` in it or nearest above it."""
-    here = Path(os.path.realpath(folder))
-    for above in (here, *here.parents):
-        file = above / "pyproject.toml"
-        if os.path.lexists(file):  # no error where it may not be asked
-            from instrc.vibes.settings_file import read_file  # small programs stand alone
+_ENDINGS = (".json", ".aug")
 
-            return read_file(file)
-    return Settings()
+
+class ProjectContext:
+    """The registries and settings of many files: files with the same roots share one registry.
+
+    `roots` and `shared` are what the command line gives; `CompileError` if one of them is no folder.
+    `unsaved` are texts that an editor holds, by real path; they stand for the files.
+    """
+
+    def __init__(
+        self,
+        roots: Sequence[Path] = (),
+        shared: Sequence[Path] = (),
+        *,
+        locked: bool = False,
+        memory: Mapping[str, Json] | None = None,
+        unsaved: Mapping[str, str] | None = None,
+    ) -> None:
+        self._locked = locked
+        self._memory = memory
+        self._unsaved = unsaved
+        self._roots = tuple(roots)
+        self._shared = tuple(shared)
+        missing = [folder for folder in (*roots, *shared) if not os.path.isdir(folder)]  # noqa: PTH112  -- no error for a NUL
+        if missing:
+            from instrc.problems.files import UnreadableFile  # as in `refusals`
+
+            raise CompileError(
+                UnreadableFile(at=Source(str(folder), "").whole(), path=str(folder), reason="it is not a folder")
+                for folder in missing
+            )
+        self._settings: dict[str, Settings] = {}
+        """By folder, as all names of files below: a `Path` takes as long to make and to look up as a file to open."""
+        self._near: dict[tuple[str | None, bool], Registry] = {}
+        """By the folder of a source, and whether its name may stand in a folder of vibes: all that a registry depends on."""
+        self._registries: dict[tuple[tuple[Path, ...], tuple[Path, ...], int, Path | None], Registry] = {}
+
+    def settings(self, source: Path | None) -> Settings:
+        """Return the settings that hold for a source file; for none, those of the working folder."""
+        folder = "" if source is None else os.path.dirname(source)  # noqa: PTH120  -- a string: this runs for each file
+        if folder not in self._settings:
+            self._settings[folder] = read_settings(Path(folder))
+        return self._settings[folder]
+
+    def registry(self, source: Path | None) -> Registry:
+        """Return the registry that a source file sees; for none, the one of the working folder."""
+        near = (None, False) if source is None else (os.path.dirname(source), str(source).endswith(_ENDINGS))  # noqa: PTH120  -- as above
+        if near not in self._near:
+            self._near[near] = self._registry(source)
+        return self._near[near]
+
+    def called(self, source: Path, root: Path) -> Registry:
+        """Return the registry that a program sees which has been found in a root; that is one of its roots too."""
+        return self._registry(source, root)
+
+    def _registry(self, source: Path | None, root: Path | None = None) -> Registry:
+        settings = self.settings(source)
+        workspace: tuple[Path, ...] = (*self._roots, *_beside(source), *settings.roots)
+        shared = (*self._shared, *settings.shared)
+        if root is not None and os.path.realpath(root) not in map(os.path.realpath, (*workspace, *shared)):
+            workspace = (*workspace, root)
+        max_bytes = settings.limits.get("vibe", VIBE_BYTES)
+        place = self.lock_place(source) if self._locked else None
+        key = (workspace, shared, max_bytes, place)
+        if key not in self._registries:
+            lock = None if place is None else _open_lock(place)
+            self._registries[key] = Registry(
+                workspace, shared, max_bytes=max_bytes, lock=lock, memory=self._memory, unsaved=self._unsaved, around=self.called
+            )
+        return self._registries[key]
+
+    def lock_place(self, source: Path | None) -> Path:
+        """Return where the lock of a source file is: beside the settings of its project, else in the working folder."""
+        from instrc.vibes.lock import NAME  # as below
+
+        file = self.settings(source).file
+        return readable_path(file.parent / NAME) if file is not None else Path(NAME)
+
+    def registries(self) -> tuple[Registry, ...]:
+        """Return all registries that have been asked for."""
+        return tuple(self._registries.values())
+
+
+def _open_lock(place: Path) -> Lock:
+    from instrc.vibes.lock import open_lock  # needed where something is locked only
+
+    return open_lock(place)
+
+
+def _beside(source: Path | None) -> list[Path]:
+    folder = Path() if source is None else source.parent
+    found = [folder / "schemas"] if (folder / "schemas").is_dir() else []
+    if source is not None and source.name.endswith(_ENDINGS):
+        absolute = Path(os.path.abspath(folder))  # noqa: PTH100  -- as written: links are not followed
+        for steps, above in enumerate((absolute, *absolute.parents)):
+            if above.name == "schemas":
+                written = Path(*folder.parts[: len(folder.parts) - steps]) if steps < len(folder.parts) else above
+                found.append(written if os.path.abspath(written) == str(above) else above)  # noqa: PTH100  -- as above
+                break
+    return found

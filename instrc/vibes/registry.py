@@ -1,37 +1,169 @@
-"""The registry: every vibe that can be named or referred to.
-
-A registry is a row of root folders, the workspace's first, then the shared ones, the built-in library last.
-Earlier roots win, in looking up a name as in following a reference.
-"""
+"""The registry: every vibe and program that can be named or referred to."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, overload
 from unicodedata import normalize
 
-from instrc import resources
-from instrc.jsonvalue import Json
-from instrc.limits.incoming import VIBE_BYTES
+from msgspec import Struct
+
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import comparison_key, nearest
-from instrc.regular import read_regular
-from instrc.source import Span
-from instrc.vibes.documents import Documents
-from instrc.vibes.errors import leads_outside, unknown_version, unreadable_file, unresolved
-from instrc.vibes.programs import ProgramFile, Programs
-from instrc.vibes.roots import LeadsOutsideError, Root, VibeFile, choose, read_name
-from instrc.vibes.uri import AugUri, Version, evergreen_of, parse
+from instrc.text import files
+from instrc.text.files import read_regular
+from instrc.text.jsonvalue import Json
+from instrc.text.limits import VIBE_BYTES
+from instrc.text.source import Span
+from instrc.vibes.roots import PROGRAM_ENDING, LeadsOutsideError, Root, VibeFile, choose, read_name
+from instrc.vibes.uri import (
+    SCHEME,
+    AugUri,
+    Version,
+    evergreen_of,
+    leads_outside,
+    parse,
+    unknown_version,
+    unreadable_file,
+    unresolved,
+)
 from instrc.vibes.vibe import Vibe, parse_vibe
 
 if TYPE_CHECKING:
     import referencing
 
     from instrc.vibes.lock import Lock
+
+
+# The schemas of a registry as a mapping, as whoever follows references wants them.
+
+
+_T = TypeVar("_T")
+
+
+class Documents(Mapping[str, Json]):
+    """Bare schemas by reference.
+
+    An `aug:` reference that leads to none raises the `CompileError` that says why, not a bare `KeyError`:
+    what is wrong with it (a version, a link, the file) would be lost on the way through other mappings.
+    """
+
+    def __init__(self, load: Callable[[str], Vibe], uris: Callable[[], Iterable[str]]) -> None:
+        self._load = load
+        self._uris = uris
+
+    def __getitem__(self, uri: str) -> Json:
+        if uri[: len(SCHEME)].lower() != SCHEME:
+            raise KeyError(uri)
+        return self._load(uri).schema
+
+    def __contains__(self, uri: object) -> bool:
+        return isinstance(uri, str) and self._find(uri) is not None
+
+    @overload
+    def get(self, uri: str, /) -> Json: ...
+    @overload
+    def get(self, uri: str, default: Json | _T, /) -> Json | _T: ...
+    def get(self, uri: str, default: Json | _T | None = None, /) -> Json | _T:
+        """Return a schema, or the default if the reference leads to none."""
+        vibe = self._find(uri)
+        return default if vibe is None else vibe.schema
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(self._uris()))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _find(self, uri: str) -> Vibe | None:
+        try:
+            return self._load(uri)
+        except CompileError:
+            return None
+
+
+# Programs that lie in the roots of a registry: found by name and by reference, as vibes are.
+
+
+class ProgramFile(Struct, frozen=True):
+    """A program that lies in a root."""
+
+    uri: str
+    """The canonical reference to it."""
+    segment: str
+    path: str
+    """As it is shown."""
+    data: bytes
+    root: Path
+    """The root that it lies in."""
+
+
+class Programs:
+    """The roots of a registry with the programs in them."""
+
+    def __init__(self, roots: Iterable[Root], holds: Callable[[str], bool], max_bytes: int, unsaved: Mapping[str, str]) -> None:
+        self.roots: tuple[Root, ...] = tuple(Root(root.path, shared=root.shared, ending=PROGRAM_ENDING) for root in roots)
+        for root in self.roots:
+            root.within = holds
+        self.holds = holds
+        """Whether a resolved path is in one of the roots."""
+        self.max_bytes = max_bytes
+        self.unsaved = unsaved
+        """The texts that an editor holds, by resolved path; they stand for the files."""
+
+    def lookup(self, name: str) -> tuple[str, ...]:
+        """Return evergreen references of the programs with a name, of the earliest root that has any."""
+        key = comparison_key(name)
+        return next((found for root in self.roots if (found := root.named(key))), ())
+
+    def load(self, uri: str, at: Span | None = None) -> ProgramFile | None:
+        """Return the program that a reference means; `None` if there is none, a `CompileError` if it cannot be read."""
+        written = parse(uri, at)
+        for root in self.roots:
+            if written.shared and not root.shared:
+                continue
+            try:
+                entry = choose(root.versions(written), written)
+            except LeadsOutsideError:
+                raise leads_outside(uri, at) from None
+            if entry is None:
+                continue
+            path = root.file(entry)
+            real = os.path.realpath(path)
+            if not self.holds(real):
+                raise leads_outside(uri, at)
+            try:
+                text = self.unsaved.get(real)
+                data = read_regular(real, self.max_bytes + 1) if text is None else text.encode("utf-8", "surrogatepass")
+            except (OSError, ValueError) as error:
+                raise unreadable_file(path.as_posix(), error, at) from None
+            return ProgramFile(root.uri(entry), entry.segment, path.as_posix(), data, root.path)
+        return None
+
+    def uris(self) -> Iterator[str]:
+        """Yield the evergreen reference of every program, earlier roots first."""
+        for root in self.roots:
+            yield from root.uris()
+
+    def names(self) -> Iterator[str]:
+        """Yield the name of every program, as spelled, earlier roots first."""
+        for root in self.roots:
+            yield from root.segments()
+
+    def files(self) -> Iterator[str]:
+        """Yield the resolved path of every program, earlier roots first."""
+        for root in self.roots:
+            yield from root.files()
+
+
+# The registry: every vibe that can be named or referred to.
+#
+# A registry is a row of root folders, the workspace's first, then the shared ones, the built-in library last.
+# Earlier roots win, in looking up a name as in following a reference.
 
 
 class Registry:
@@ -54,10 +186,10 @@ class Registry:
         unsaved: Mapping[str, str] | None = None,
         around: Callable[[Path, Path], Registry] | None = None,
     ) -> None:
-        built_in = resources.folder("schemas") if library is None else library
+        built_in = files.folder("schemas") if library is None else library
         self.roots: tuple[Root, ...] = tuple(_distinct(workspace, [*shared, built_in]))
         if memory:
-            from instrc.vibes.memory import MemoryRoot  # files have none
+            from instrc.vibes.roots import MemoryRoot  # files have none
 
             self.roots = (MemoryRoot(memory), *self.roots)
         for root in self.roots:
@@ -125,7 +257,7 @@ class Registry:
 
     def searched(self) -> tuple[str, ...]:
         """Return where names are looked up, in order, as a message names it: folders, then the built-in library."""
-        built_in = os.path.realpath(resources.folder("schemas"))
+        built_in = os.path.realpath(files.folder("schemas"))
         found = ("the built-in library" if root.real == built_in else f"`{root.path.as_posix()}`" for root in self.roots)
         return tuple(dict.fromkeys(found))
 
@@ -218,7 +350,7 @@ class Registry:
 
     def reference_registry(self) -> referencing.Registry[Json]:
         """Return the same vibes for `jsonschema` validators, read as they are asked for."""
-        from instrc.vibes.retrieval import retrieving  # `referencing` is loaded only where a validator needs it
+        from instrc.vibes.retrieval import retrieving  # brings the library of references
 
         return retrieving(lambda uri: self.load(uri).schema)
 

@@ -15,11 +15,12 @@ import referencing
 import referencing.exceptions
 import referencing.jsonschema
 
-from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
+from instrc.text.jsonvalue import Json
 
 if TYPE_CHECKING:
     from referencing.typing import Anchor as AnchorType
+
 
 _DIALECT = referencing.jsonschema.DRAFT202012
 _attrs: Any = referencing  # the same module: mypy cannot see what its attrs classes take

@@ -1,20 +1,27 @@
-"""Root folders and what lies in them, read from folder entries alone: no file is opened here.
-
-A path is walked by the names that folders list, never handed to the file system as it is written.
-So `..`, other cases of a letter and absolute paths find nothing, on every platform.
-"""
+"""Root folders and what lies in them, and vibes that lie in no folder."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 from unicodedata import normalize
 
 from msgspec import Struct, field
 
+from instrc.problems.problem import CompileError
 from instrc.problems.suggest import comparison_key
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
+from instrc.text.limits import LISTED_FILES, LISTED_LEVELS
 from instrc.vibes.uri import AugUri, Version, version_of
+
+# Root folders and what lies in them, read from folder entries alone: no file is opened here.
+#
+# A path is walked by the names that folders list, never handed to the file system as it is written.
+# So `..`, other cases of a letter and absolute paths find nothing, on every platform.
+
 
 ENDING = ".vibe.json"
 PROGRAM_ENDING = ".aug"
@@ -216,3 +223,122 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:  # a link to itself
         return False
+
+
+# Vibes that lie in no folder: schemas that a program of Python gives, by the names that instructions call them.
+
+
+NAME = "<vibes>"
+"""The folder that problems show."""
+
+
+class MemoryRoot(Root):
+    """A root whose files are in memory; a name is a path without its ending, as `Draft`, `mail/Draft` or `Draft@2`."""
+
+    def __init__(self, schemas: Mapping[str, Json]) -> None:
+        super().__init__(Path(NAME), shared=False)
+        self._data: dict[tuple[str, str], bytes] = {}
+        self._folders: dict[str, Listing] = {"": Listing()}
+        for name, schema in schemas.items():
+            self._add(name, schema)
+
+    def holds(self, real: str) -> bool:  # noqa: ARG002  -- no path of the file system lies in memory
+        """Tell that no path lies here."""
+        return False
+
+    def each(self) -> Iterator[str]:
+        """Yield the reference of every vibe, each version."""
+        for listing in self._folders.values():
+            yield from (self.uri(entry) for versions in listing.vibes.values() for entry in versions.values())
+
+    def data(self, entry: VibeFile) -> bytes:
+        """Return what a file would hold."""
+        return self._data[entry.folder, entry.file]
+
+    def _add(self, name: str, schema: Json) -> None:
+        folder, _, last = name.rpartition("/")
+        said = read_name(f"{last}{ENDING}")
+        parts = folder.split("/") if "/" in name else []
+        if said is None or any(not part or part in {".", ".."} for part in parts):
+            from instrc.problems.settings import InvalidOption  # only where there is one
+
+            wanted = "named like a vibe file without its ending, as `Draft`, `mail/Draft` or `Draft@2`"
+            raise CompileError([InvalidOption(option="vibes", given=repr(name)[:60], wanted=wanted)])
+        for size in range(len(parts)):
+            above = self._folders.setdefault("/".join(parts[:size]), Listing())
+            above.folders[parts[size]] = parts[size]
+        segment, version = said
+        entry = VibeFile(folder, f"{last}{ENDING}", segment, version)
+        self._folders.setdefault(folder, Listing()).vibes.setdefault(segment, {})[version] = entry
+        self._data[folder, entry.file] = dumps(schema).encode()
+
+    def _walk(self) -> Iterator[tuple[str, Listing]]:
+        yield from sorted(self._folders.items(), key=lambda item: item[0])
+
+    def _listing(self, folder: str) -> Listing:
+        return self._folders.get(folder) or Listing()
+
+
+# Find files that were probably saved as vibes but are not found as such: by their ending, or because they are in no root.
+
+
+_ENDINGS = (".json", ".jsonc", ".json5", ".yaml", ".yml", ".vibe", ".json.txt")
+_SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
+
+
+class Misnamed(NamedTuple):
+    """A file that no name finds, and the path under which it would be found."""
+
+    found: str
+    wanted: str
+
+
+def misnamed(program: Path, roots: Sequence[Root]) -> dict[str, Misnamed]:
+    """Return the files that are no vibes but called like ones, by comparable name: those of the roots, then those near a program.
+
+    Nothing is read but the names in folders, and of those a bounded number.
+    """
+    folders = [root.path for root in roots if not root.shared and os.path.isdir(root.path)]  # noqa: PTH112  -- no error for a NUL
+    real = [root.real for root in roots]
+    first = folders[0] if folders else program.parent / "schemas"
+    made: dict[str, Misnamed] = {}
+    for start in (*folders, program.parent):
+        for folder, file in _files(start):
+            stem = _stem(file)
+            within = any(_is_in(os.path.realpath(folder), each) for each in real)
+            if stem is None or (within and file.endswith(ENDING)):
+                continue
+            wanted = (folder if within else first) / f"{stem}{ENDING}"
+            made.setdefault(comparison_key(stem), Misnamed((folder / file).as_posix(), wanted.as_posix()))
+    return made
+
+
+def _stem(file: str) -> str | None:
+    """Return the name that a file would have as a vibe; `None` if its ending is none of those that are confused."""
+    ending = next((each for each in sorted(_ENDINGS, key=len, reverse=True) if file.endswith(each)), None)
+    stem = None if ending is None or file.startswith(".") else file.removesuffix(ending).removesuffix(".vibe")
+    return None if not stem or "." in stem else stem
+
+
+def _files(start: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the files of a folder and of those in it, each with its folder; links are not followed."""
+    waiting = [(start, 0)]
+    count = 0
+    while waiting:
+        folder, level = waiting.pop(0)
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError:  # not there, or not ours to read
+            continue
+        for entry in entries:
+            count += 1
+            if count > LISTED_FILES:
+                return
+            if not entry.is_dir(follow_symlinks=False):
+                yield folder, entry.name
+            elif level < LISTED_LEVELS and not entry.name.startswith(".") and entry.name not in _SKIPPED:
+                waiting.append((folder / entry.name, level + 1))
+
+
+def _is_in(folder: str, root: str) -> bool:
+    return folder == root or folder.startswith(root.rstrip(os.sep) + os.sep)

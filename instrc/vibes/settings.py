@@ -1,13 +1,23 @@
-"""Settings: what the table `[tool.instrc]` of a project says, as a noun."""
+"""Settings: what the table `[tool.instrc]` of a project says, and all that is wrong with it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import Literal, TypeAlias, TypedDict, TypeVar, cast
 
 from msgspec import Struct, field
+
+from instrc.problems.problem import CompileError
+from instrc.problems.suggest import nearest
+from instrc.text.files import TomlError, read_regular, read_toml
+from instrc.text.jsontext import dumps
+from instrc.text.limits import HIGHEST_LIMIT, SETTINGS_BYTES
+from instrc.text.source import Source, Span
+
+# Settings: what the table `[tool.instrc]` of a project says, as a noun.
 
 
 class RunSettings(TypedDict, total=False):
@@ -53,3 +63,319 @@ def readable_path(path: Path) -> Path:
     """Return a path as a person would write it here: relative if it lies below the working folder."""
     below = os.path.relpath(path)
     return path if below.startswith("..") else Path(below)
+
+
+# Where a setting stands in its file: the readers of TOML in the standard library keep no places.
+
+
+_HEADER = r"(?im)^\s*\[\s*(?:tools?\s*\.\s*)?[\"']?instrc\b"
+"""The header of our table, and what is written for it by mistake."""
+
+
+def entry_place(source: Source, word: str) -> Span:
+    """Return where a word first stands after the table's header."""
+    header = re.search(_HEADER, source.text)
+    found = re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])").search(source.text, header.end() if header else 0)
+    return source.span(*found.span()) if found else source.span(*header.span()) if header else source.whole()
+
+
+def header_place(source: Source, table: str) -> Span:
+    """Return where the last part of a table's name stands in its header."""
+    name = table.rpartition(".")[2]
+    found = re.search(rf"^\s*\[[^\]\n]*?({re.escape(name)})\b", source.text, re.MULTILINE)
+    return source.whole() if found is None else source.span(*found.span(1))
+
+
+def error_place(source: Source, error: TomlError) -> Span:
+    """Return the sign at which a text is no TOML."""
+    if error.line is None or error.column is None:
+        return source.whole()
+    lines = source.text.split("\n")[: error.line - 1]
+    start = sum(len(line) + 1 for line in lines) + error.column - 1
+    start = min(start, max(len(source.text) - 1, 0))
+    return source.span(start, min(start + 1, len(source.text)))
+
+
+# Recognise a table that would hold our settings, were its name right: `[tools.instrc]`, `[tool.Instrc]`, `[tool.instrk]`.
+
+
+_OURS = "instrc"
+_HEADERS = r"(?m)^\s*\[\s*tools?\s*\.\s*[\"']?([\w-]+)"
+
+
+def has_similar_header(text: str) -> bool:
+    """Tell, without a reader of TOML, whether a header of a table may be ours with a letter wrong."""
+    return any(map(_is_similar, re.findall(_HEADERS, text)))
+
+
+def misplaced_table(document: Mapping[str, object]) -> str | None:
+    """Return the name of a table that would be ours, were its name right; one that is similar only where ours is missing."""
+    tools, plural = document.get("tool"), document.get("tools")
+    for above, table in (("", document), ("tools.", plural), ("tool.", tools)):
+        for name in _names(table):
+            if name.lower() == _OURS and (above, name) != ("tool.", _OURS):
+                return f"{above}{name}"
+    if _OURS in _names(tools):
+        return None
+    return next((f"tool.{name}" for name in _names(tools) if _is_similar(name)), None)
+
+
+def _is_similar(name: str) -> bool:
+    if name == _OURS or abs(len(name) - len(_OURS)) > 1 or not set(name.lower()) & set(_OURS[:2]):
+        return False
+    from instrc.problems.suggest import is_a_slip_of  # few projects have a tool of such a name
+
+    return is_a_slip_of(name.lower(), _OURS)
+
+
+def _names(table: object) -> Iterable[str]:
+    return table if isinstance(table, Mapping) else ()
+
+
+# Read the table `[tool.instrc]` of a `pyproject.toml`, and tell all that is wrong with it at once.
+
+
+T = TypeVar("T")
+
+KEYS = ("roots", "shared", "hint", "naming", "limits", "keywords", "templates", "activities", "models", "prices", "checks", "run")
+RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements")
+"""Settings of `[tool.instrc.run]`."""
+ENGINES = ("memory", "durable", "temporal")
+"""What `engine` names."""
+LIMITS = ("source", "vibe", "schema")
+"""`source` and `vibe` count the bytes of a file (1 MiB each unless set), `schema` the nodes of a composed schema."""
+_OF_TARGETS = "a provider is chosen with `instrc compile --target NAME`, or `targets` of the library"
+_ELSEWHERE = {
+    "target": _OF_TARGETS,
+    "targets": _OF_TARGETS,
+    "provider": _OF_TARGETS,
+    "strict": "`instrc check --strict` takes warnings for errors; a strict schema is a target, as `--target anthropic-strict`",
+    "emit": "what is written is chosen with `instrc compile --emit NAME`",
+    "recursion": "what is done about recursive schemas is chosen with `instrc compile --target NAME --recursion NAME`",
+}
+"""Options of commands that are no settings, and where they are chosen."""
+_FUNCTION = r"[^\s:]+:[^\s:]+"  # patterns are compiled when they are needed
+_PLACEHOLDER = r"\{\w*\}"
+_MAY_BE_SET = r"""(?im)^[ \t]*\[.*instrc|instrc["']?[ \t]*(?:\.|=(?!=))"""
+"""The name in a header or as a key; as a dependency it sets nothing."""
+_Wrong: TypeAlias = tuple[Span, str, str, tuple[str, ...]]
+"""Where, which setting, why, and what may have been meant."""
+
+
+def read_file(file: Path) -> Settings:
+    """Return what a `pyproject.toml` says; a `CompileError` tells all that is wrong with it."""
+    name = readable_path(file).as_posix()
+    try:
+        data = read_regular(str(file), SETTINGS_BYTES + 1)
+        text = data.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else (error.strerror or "no reason").lower()
+        raise _error([(Source(name, "").whole(), "", reason, ())]) from None
+    if len(data) > SETTINGS_BYTES:
+        raise _error([(Source(name, "").whole(), "", f"it is larger than {SETTINGS_BYTES:,} bytes", ())])
+    if re.search(_MAY_BE_SET, text) is None and not has_similar_header(text):
+        return Settings(file=file)  # spares the import of the TOML reader
+    source = Source(name, text)
+    try:
+        document = read_toml(text)
+    except TomlError as error:
+        raise _error([(error_place(source, error), "", error.reason, ())]) from None
+    tools = document.get("tool", {})
+    if misplaced := misplaced_table(document):
+        raise _error([(header_place(source, misplaced), misplaced, "the settings are in the table `[tool.instrc]`", ())])
+    table = tools.get("instrc", {}) if isinstance(tools, dict) else {}
+    if not isinstance(table, dict):
+        raise _error([(entry_place(source, "instrc"), "tool.instrc", "it is a table", ())])
+    return _SettingsReader(source, file, table).settings()
+
+
+class _SettingsReader:
+    """One `[tool.instrc]` table; all that is wrong with it is said at once."""
+
+    def __init__(self, source: Source, file: Path, table: Mapping[str, object]) -> None:
+        self.source = source
+        self.file = file
+        self.table = table
+        self.wrong: list[_Wrong] = []
+
+    def settings(self) -> Settings:
+        for key in self.table:
+            if key not in KEYS:
+                place = _place_of(key)
+                reason = "there is no such setting" + (f": {place}" if place else "")
+                self._wrong(key, reason, () if place else nearest(key, KEYS))
+        naming, hint = self._naming(), self._hint()
+        templates = self.table.get("templates", False)
+        if not isinstance(templates, bool):
+            self._wrong("templates", "it is `true` or `false`")
+        roots, shared = self._folders("roots"), self._folders("shared")
+        told = any(key == "shared" for _, key, *_ in self.wrong)
+        for folder in () if told else (folder for folder in shared if folder in roots):
+            self._wrong("shared", f"`{folder.as_posix()[:80]}` is one of `roots` already: its vibes would have two names")
+        settings = Settings(
+            templates=templates is True,
+            roots=roots,
+            shared=shared,
+            hint=hint,
+            naming=naming,
+            limits=self._limits(),
+            keywords=self._keywords(),
+            activities=self._functions("activities", (str, dict), "`module:function`, addresses or tables"),
+            models=self._models(),
+            prices=self._prices(),
+            checks=cast("Mapping[str, str]", self._functions("checks", (str,), "`module:function`")),
+            run=self._run(),
+            file=self.file,
+        )
+        if self.wrong:
+            raise _error(self.wrong)
+        return settings
+
+    def _hint(self) -> str | None:
+        hint = self.table.get("hint")
+        if hint is None:
+            return None
+        if not isinstance(hint, str):
+            self._wrong("hint", "it is a text")
+            return None
+        if unknown := set(re.findall(_PLACEHOLDER, hint)) - {"{paths}"}:
+            self._wrong("hint", f"nothing is put in the place of `{min(unknown)}`: what a step reads is `{{paths}}`")
+        elif "{paths}" not in hint:
+            self._wrong("hint", "it names nothing that a step reads: write `{paths}` where the names belong")
+        return hint
+
+    def _naming(self) -> Literal["step", "camel"] | None:
+        match self.table.get("naming"):
+            case None:
+                return None
+            case "step":
+                return "step"
+            case "camel":
+                return "camel"
+        self._wrong("naming", 'it is `"step"` or `"camel"`')
+        return None
+
+    def _folders(self, key: str) -> tuple[Path, ...]:
+        written = self.table.get(key, [])
+        if not isinstance(written, list) or not all(isinstance(item, str) and item and "\0" not in item for item in written):
+            one = isinstance(written, str) and written and "\0" not in written
+            self._wrong(key, f"it is a list of folders{_as_list(key, written) if one else ''}")
+            return ()
+        for item in dict.fromkeys(item for item in written if written.count(item) > 1):
+            self._wrong(key, f"it names `{item[:80]}` twice")
+        folders = [(item, Path(os.path.normpath(self.file.parent / item))) for item in written]
+        for item, folder in folders:
+            if not os.path.isdir(folder):  # noqa: PTH112  -- no error for a name that is too long
+                self._wrong(key, f"there is no folder `{item if len(item) <= 80 else item[:79] + '…'}`", word=item)
+        return tuple(readable_path(folder) for _, folder in folders)
+
+    def _keywords(self) -> frozenset[str]:
+        written = self.table.get("keywords", [])
+        if not isinstance(written, list) or not all(isinstance(item, str) and item for item in written):
+            one = isinstance(written, str) and written
+            self._wrong("keywords", f"it is a list of keywords{_as_list('keywords', written) if one else ''}")
+            return frozenset()
+        return frozenset(written)
+
+    def _table(self, key: str, kinds: tuple[type[T], ...], reason: str) -> dict[str, T]:
+        written = self.table.get(key, {})
+        if not isinstance(written, dict) or not all(isinstance(value, kinds) for value in written.values()):
+            self._wrong(key, f"it is a table, and {reason}")
+            return {}
+        return written
+
+    def _functions(self, key: str, kinds: tuple[type, ...], kind: str) -> Mapping[str, object]:
+        """Return a table of what carries something out; what is no name of a function, or says nothing, is told."""
+        written: dict[str, object] = self._table(key, kinds, f"its values are {kind}")
+        for name, value in written.items():
+            if not value or (isinstance(value, str) and not re.fullmatch(_FUNCTION, value)):
+                self._wrong(f"{key}.{name}", f"its values are {kind}", word=name)
+        return written
+
+    def _models(self) -> Mapping[str, str]:
+        written = self._table("models", (str,), "its values are names of models")
+        for name, value in written.items():
+            if not value.strip():
+                self._wrong(f"models.{name}", "it is the name of a model", word=name)
+        return written
+
+    def _prices(self) -> Mapping[str, Mapping[str, float]]:
+        written = self._table("prices", (dict,), "its values are tables of `input` and `output`")
+        for name, price in written.items():
+            if not price:
+                self._wrong(f"prices.{name}", "it has `input` and `output`, US dollars for a million tokens", word=name)
+            for key, value in price.items():
+                if (
+                    key not in {"input", "output"}
+                    or isinstance(value, bool)
+                    or not isinstance(value, int | float)
+                    or not value >= 0
+                ):
+                    self._wrong(f"prices.{name}", "it has `input` and `output`, US dollars for a million tokens", word=name)
+        return written
+
+    def _run(self) -> RunSettings:
+        written = self.table.get("run", {})
+        if not isinstance(written, dict):
+            self._wrong("run", "it is a table")
+            return {}
+        for key, value in written.items():
+            if key not in RUN:
+                self._wrong(f"run.{key}", "there is no such setting", nearest(key, RUN), word=key)
+            elif key not in {"model", "engine", "store"}:
+                if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                    self._wrong(f"run.{key}", "it is a whole number from 0", word=key)
+            elif not isinstance(value, str) or not value.strip():
+                self._wrong(f"run.{key}", "it is a text" if not isinstance(value, str) else "it is empty", word=key)
+            elif key == "engine" and value not in ENGINES:
+                known = ", ".join(f"`{each}`" for each in ENGINES)
+                self._wrong("run.engine", f"engines are {known}", nearest(value, ENGINES), word=value)
+        return cast("RunSettings", written)  # what is otherwise has been told, and stops whoever reads them
+
+    def _limits(self) -> dict[str, int]:
+        written = self.table.get("limits", {})
+        if not isinstance(written, dict):
+            self._wrong("limits", "it is a table of numbers")
+            return {}
+        for key, value in written.items():
+            if key not in LIMITS:
+                self._wrong(f"limits.{key}", "there is no such limit", nearest(key, LIMITS), word=key)
+            elif isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= HIGHEST_LIMIT:
+                self._wrong(f"limits.{key}", f"it is a whole number from 1 to {HIGHEST_LIMIT:,}", word=key)
+        return {key: value for key, value in written.items() if key in LIMITS}
+
+    def _wrong(self, key: str, reason: str, close: tuple[str, ...] = (), word: str | None = None) -> None:
+        self.wrong.append((entry_place(self.source, word or key), key, reason, close))
+
+
+def _as_list(key: str, text: object) -> str:
+    """Say how a single text is written as the list that is needed."""
+    return f": write `{key} = {dumps([str(text)[:60]], indent=False)}`"
+
+
+def _place_of(key: str) -> str | None:
+    """Return where something is chosen that is no setting of the whole table; `None` if nothing is called so."""
+    if key in RUN:
+        return f"`{key}` belongs to the table `[tool.instrc.run]`"
+    if key in LIMITS:
+        return f"`{key}` belongs to the table `[tool.instrc.limits]`"
+    return _ELSEWHERE.get(key)
+
+
+def _error(wrong: list[_Wrong]) -> CompileError:
+    from instrc.problems.settings import InvalidSettings  # as in `refusals`
+
+    return CompileError(InvalidSettings(at=at, key=key, reason=reason, nearest=close) for at, key, reason, close in wrong)
+
+
+# Find the settings of a project: those of the nearest `pyproject.toml`.
+
+
+def read_settings(folder: Path) -> Settings:
+    """Return the settings that hold in a folder: those of the `pyproject.toml` in it or nearest above it."""
+    here = Path(os.path.realpath(folder))
+    for above in (here, *here.parents):
+        file = above / "pyproject.toml"
+        if os.path.lexists(file):  # no error where it may not be asked
+            return read_file(file)
+    return Settings()

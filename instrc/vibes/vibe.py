@@ -10,16 +10,16 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from instrc.jsonkeys import repeated_members
-from instrc.jsontext import loads
-from instrc.jsonvalue import Json, JsonSyntaxError
-from instrc.limits.incoming import VIBE_BYTES
 from instrc.problems.problem import CompileError
-from instrc.source import Source, Span
-from instrc.vibes.errors import file_too_large, invalid_vibe
+from instrc.text.jsontext import loads, repeated_members
+from instrc.text.jsonvalue import Json, JsonSyntaxError
+from instrc.text.limits import VIBE_BYTES
+from instrc.text.source import Source, Span
+from instrc.vibes.uri import file_too_large, invalid_vibe
 
 if TYPE_CHECKING:
-    from instrc.jsonreader import JsonText
+    from instrc.text.jsontext import JsonText
+
 
 _ONLY_IN_SCHEMAS = frozenset(
     [
@@ -137,7 +137,7 @@ def _pointer(source: Source, document: dict[str, Json], referrer: Span | None) -
 
 
 def _read_with_places(source: Source) -> JsonText:
-    from instrc.jsonreader import parse_json  # few vibes have something in them that is told
+    from instrc.text.jsontext import parse_json  # few vibes have something in them that is told
 
     return parse_json(source.text)
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import smolagents
 
 import instrc
-from instrc.sandbox.tools import smolagents_tool
+from instrc.runtime.sandbox.smolagents import smolagents_tool
 
 _FINAL = "final_answer"
 

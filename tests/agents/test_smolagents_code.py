@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 import instrc
-from instrc.sandbox.observation import RoundLimits
-from instrc.sandbox.rounds import CodeRuns
-from instrc.sandbox.tools import smolagents_tool
+from instrc.runtime.sandbox.child_process import RoundLimits
+from instrc.runtime.sandbox.sandbox import CodeRuns
+from instrc.runtime.sandbox.smolagents import smolagents_tool
 
 smolagents = pytest.importorskip("smolagents")
 

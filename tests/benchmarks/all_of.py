@@ -31,11 +31,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from making import Maker
 
-from instrc.flattening.flatten import flatten
-from instrc.flattening.instances import instances
-from instrc.jsonvalue import pointer
 from instrc.problems.problem import CompileError
+from instrc.schema.flattening.flatten import flatten
+from instrc.schema.instances import instances
 from instrc.schema.walk import refers, walk
+from instrc.text.jsonvalue import pointer
 
 DATA = Path(__file__).parent.parent / "data"
 LARGEST = 2_000_000

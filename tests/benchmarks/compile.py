@@ -63,11 +63,11 @@ def registry(folder: Path) -> None:
 
 def measure(shape: str, steps: int, folder: str, times: int = 3) -> None:
     """Print seconds of compiling, seconds of a bare parse, megabytes at most and the size of the source, as JSON."""
-    from instrc.compiler import compile_source
-    from instrc.ir.options import CompileOptions
-    from instrc.jsontext import dumps
+    from instrc.compiler.driver import compile_source
+    from instrc.compiler.graph import CompileOptions
     from instrc.problems.report import Report
-    from instrc.source import Source
+    from instrc.text.jsontext import dumps
+    from instrc.text.source import Source
     from instrc.vibes.registry import Registry
 
     text = SHAPES[shape](steps)

@@ -26,14 +26,14 @@ from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from written_processes import DECISION, call, chunk, process, step
 
+from instrc.engines.dbos import store
+from instrc.engines.dbos.durable_engine import DurableEngine
+from instrc.engines.folder import FolderEngine
+from instrc.engines.temporal.temporal_engine import TemporalEngine
 from instrc.runtime.activities import Activities
-from instrc.runtime.drivers.dbos import store
-from instrc.runtime.drivers.dbos.engine import DurableEngine
-from instrc.runtime.drivers.temporal.engine import TemporalEngine
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Engine, Launch
-from instrc.runtime.folder import FolderEngine
-from instrc.runtime.models.sampling import Sample
+from instrc.runtime.models.model import Sample
 from instrc.runtime.plan import plan_of
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import jsonschema_rs
 import orjson
 
-from instrc.flattening.flatten import flatten
+from instrc.schema.flattening.flatten import flatten
 
 DATA = Path(__file__).parent.parent / "data" / "bench"
 

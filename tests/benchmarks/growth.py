@@ -27,13 +27,11 @@ from shapes import PROGRAMS, SCHEMAS, fitting, text_of
 
 import instrc
 from instrc.cli import main as command
-from instrc.dialects.catalogue import TargetName
-from instrc.jsontext import dumps, loads
-from instrc.lsp import coloring, completion, navigation
-from instrc.lsp.diagnostics import diagnostics
-from instrc.lsp.editor_session import EditorSession
-from instrc.lsp.hover import hover
-from instrc.lsp.signature import signature
+from instrc.lsp import completion, hints, navigation
+from instrc.lsp.hints import hover, signature
+from instrc.lsp.session import EditorSession, diagnostics
+from instrc.providers.targets import TargetName
+from instrc.text.jsontext import dumps, loads
 
 SECONDS, GIGABYTES = 10, 3
 NOTICED, MUCH = 0.4, 1.0
@@ -192,7 +190,7 @@ def of_programs(text: str) -> dict[str, Work]:
     works["editor: definition"] = asked(navigation.definition)
     works["editor: references"] = asked(lambda document, at, _: navigation.references(document, at, declaration=True))
     works["editor: symbols"] = asked(lambda document, _, __: navigation.symbols(document))
-    works["editor: colours"] = asked(lambda document, _, __: coloring.semantic_tokens(document))
+    works["editor: colours"] = asked(lambda document, _, __: hints.semantic_tokens(document))
     works["compile() of names unknown"] = lambda: instrc.compile(text, report=instrc.Report())
     return works
 

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from written_processes import TEXT, call, chunk, each, process, step
 
 import instrc
-from instrc.runtime.items import streamed
+from instrc.runtime.session import streamed
 
 
 async def items(count: int) -> AsyncIterator[str]:
@@ -54,11 +54,10 @@ def took(document: Any, given: Any = "go") -> float:
         return {"text": "y"}
 
     async def go() -> float:
-        from instrc.launching.equipping import equipped
-        from instrc.launching.launcher import Launcher
-        from instrc.launching.preparing import prepare
+        from instrc.engines.launch import Launcher, equipped
+        from instrc.engines.memory import LiveRun
+        from instrc.engines.prepare import prepare
         from instrc.runtime.interpreter import versions
-        from instrc.runtime.run import LiveRun
 
         prepared = prepare(document)
         activities = instrc.Activities({"Work": work})
@@ -90,10 +89,9 @@ def report() -> None:
 
 async def _stream(count: int) -> None:
     """Run a program for many items, and look at what memory is held at most."""
-    from instrc.launching.equipping import equip
-    from instrc.launching.launcher import Launcher
-    from instrc.launching.preparing import prepare
-    from instrc.runtime.folder import FolderEngine
+    from instrc.engines.folder import FolderEngine
+    from instrc.engines.launch import Launcher, equip
+    from instrc.engines.prepare import prepare
 
     prepared = prepare(process(llmContext1=chunk(step1_a=step(TEXT, "prompt"))))
     launcher = Launcher(prepared, activities=instrc.Activities(), how={"model": "sample"})

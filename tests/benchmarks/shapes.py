@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from instrc.jsontext import dumps
+from instrc.text.jsontext import dumps
 
 Schema = dict[str, Any]
 

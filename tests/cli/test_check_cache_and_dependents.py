@@ -13,13 +13,11 @@ from threading import Thread
 import pytest
 from command_lines import Instrc
 
-from instrc.checking import contents, digests, known
-from instrc.checking import many as checking
-from instrc.checking.known import SoundDigests
-from instrc.checking.many import FOLDER, check_files
-from instrc.finding import find_files
+from instrc.compiler.checking import FOLDER, SoundDigests, check_files
+from instrc.compiler.driver import checking
+from instrc.compiler.workspace import Workspace
 from instrc.problems.report import Report
-from instrc.workspace import Workspace
+from instrc.vibes.find_files import find_files
 
 VIBE = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 
@@ -70,11 +68,11 @@ def test_what_is_known_to_be_sound_is_not_checked_again(many: Path, looked_at: l
 def test_nothing_is_known_any_more_when_any_file_of_the_package_has_changed(
     many: Path, looked_at: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    assert {file.parent.name for file in Path(digests.PACKAGE).rglob("*.py")} > {"lint", "checking"}
+    assert {file.parent.name for file in Path(checking.PACKAGE).rglob("*.py")} > {"lint", "checking"}
     package = tmp_path_factory.mktemp("package")
     (package / "lint").mkdir()
     (package / "lint" / "words.py").write_text("old")
-    monkeypatch.setattr(digests, "PACKAGE", str(package))
+    monkeypatch.setattr(checking, "PACKAGE", str(package))
     names()
     looked_at.clear()
     (package / "lint" / "words.py").write_text("new words")
@@ -161,10 +159,10 @@ def test_damaged_contents_are_read_anew(many: Path, data: bytes) -> None:
 
 
 def test_a_file_that_lies_as_it_lay_is_not_read_again(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contents, "SETTLED", 0)
+    monkeypatch.setattr(checking, "SETTLED", 0)
     read: list[str] = []
-    real = contents.read_regular
-    monkeypatch.setattr(contents, "read_regular", lambda path, most: read.append(Path(path).name) or real(path, most))
+    real = checking.read_regular
+    monkeypatch.setattr(checking, "read_regular", lambda path, most: read.append(Path(path).name) or real(path, most))
     assert names() == []
     assert {"v1.vibe.json", "p1.aug"} <= set(read)
     read.clear()
@@ -178,7 +176,7 @@ def test_a_file_that_lies_as_it_lay_is_not_read_again(many: Path, monkeypatch: p
 
 
 def test_what_has_just_changed_is_not_remembered(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contents, "SETTLED", 10**18)
+    monkeypatch.setattr(checking, "SETTLED", 10**18)
     assert names() == []
     assert not (many / FOLDER / "contents").exists()
 
@@ -189,7 +187,7 @@ def test_a_store_that_cannot_be_written_is_done_without(many: Path) -> None:
 
 
 def test_the_store_is_bounded_and_several_may_write_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known, "KNOWN_FILES", 1000)
+    monkeypatch.setattr(checking, "KNOWN_FILES", 1000)
     place = tmp_path / "store" / "checked"
     written = [number.to_bytes(20, "big") for number in range(4000)]
     writers = [Thread(target=lambda part=part: SoundDigests(place).add(written[part::4])) for part in range(4)]

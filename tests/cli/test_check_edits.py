@@ -14,10 +14,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from instrc.checking import many
-from instrc.finding import find_files
+from instrc.compiler.driver import checking
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
+from instrc.vibes.find_files import find_files
 
 
 def vibe(**more: Any) -> str:
@@ -117,7 +117,7 @@ class Edits(RuleBasedStateMachine):
     def both_checks_tell_the_same(self) -> None:
         report = Report()
         files = find_files(["."], report)
-        first, again, fresh = (told(many.check_files(files, [], [], cached=cached)) for cached in (True, True, False))
+        first, again, fresh = (told(checking.check_files(files, [], [], cached=cached)) for cached in (True, True, False))
         assert first == fresh
         assert again == fresh
 
@@ -132,7 +132,7 @@ def told(problems: list[Problem]) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def few_files_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "WORTH_KEEPING", 0)
+    monkeypatch.setattr(checking, "WORTH_KEEPING", 0)
 
 
 TestEdits = Edits.TestCase

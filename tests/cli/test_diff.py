@@ -11,7 +11,7 @@ from command_lines import Instrc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.comparing.schemas import compare
+from instrc.schema.differences import compare
 from instrc.schema.validation import is_valid
 
 TEXT = {"type": "string"}

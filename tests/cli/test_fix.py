@@ -8,7 +8,7 @@ import pytest
 from command_lines import Instrc
 
 import instrc as library
-from instrc.cli.fixing import fix_files
+from instrc.cli.reviewing import fix_files
 from instrc.problems.problem import Problem
 
 

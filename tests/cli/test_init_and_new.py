@@ -11,7 +11,7 @@ from command_lines import Instrc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.scaffold.one_file import new
+from instrc.compiler.scaffold import new
 
 ROOT = Path(__file__).parents[2]
 

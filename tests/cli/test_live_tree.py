@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
-from instrc.cli import live
-from instrc.cli.live import Watcher, blocks_of
+from instrc.cli import running
+from instrc.cli.running import Watcher, blocks_of
 
 
 def shown(events: list[dict[str, Any]], *, height: int = 20) -> list[str]:
@@ -37,7 +37,7 @@ def returned(id_: str) -> dict[str, Any]:
 def test_only_a_run_that_is_to_be_shown_is_drawn_on_a_terminal(
     *, quiet: bool, drawn: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "is_terminal", lambda _stream: True)
+    monkeypatch.setattr(running, "is_terminal", lambda _stream: True)
     watcher = Watcher(quiet=quiet)
     with watcher:
         assert (watcher._live is not None) == drawn

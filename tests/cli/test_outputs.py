@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from instrc.cli.outputs import write_files
+from instrc.cli.output import write_files
 
 
 def tree(folder: Path) -> dict[str, str]:

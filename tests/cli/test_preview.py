@@ -17,8 +17,8 @@ import pytest
 from command_lines import Instrc
 
 import instrc as library
-from instrc.previewing import calls_of
-from instrc.rehearsing.playing import play
+from instrc.testing.preview import calls_of
+from instrc.testing.rehearsal import play
 
 PROCESS = """
 "Do it"
@@ -162,7 +162,7 @@ def test_a_preview_looks_for_calls_of_the_model_only_and_not_forever(
         runs.append(given)
         return play(*given)
 
-    monkeypatch.setattr("instrc.rehearsing.rehearsal.play", counted)
+    monkeypatch.setattr("instrc.testing.rehearsal.play", counted)
     steps = [f'const a{{0}} = Grade(prompt); when a{{0}}.text is "b" {{{{ {then} }}}}'.format(number) for number in range(60)]
     with warnings.catch_warnings(action="ignore"):  # each condition never holds
         [artefact] = library.artefacts(

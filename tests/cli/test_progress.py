@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from instrc.cli.progress import with_progress
+from instrc.cli.output import with_progress
 
 
 class Screen(io.StringIO):

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from command_lines import Instrc
 
-from instrc.arguments import is_on
 from instrc.cli.app import COMMANDS
 from instrc.problems.files import TooLarge
 from instrc.problems.problem import CompileError
+from instrc.text.arguments import is_on
 
 WRONG = [
     [],

@@ -28,8 +28,8 @@ def test_several_targets_are_an_array(instrc: Instrc) -> None:
 
 
 def test_what_is_refused_is_a_problem(instrc: Instrc, monkeypatch: pytest.MonkeyPatch) -> None:
-    from instrc.lowering import verify
-    from instrc.lowering.verify import Opinion, Verification
+    from instrc.providers.lowering import verify
+    from instrc.providers.lowering.verify import Opinion, Verification
 
     refusal = Verification("vllm", (), (Opinion("xgrammar", binding=True, accepted=False, reason="too clever"),))
     monkeypatch.setattr(verify, "verify", lambda *_: refusal)
@@ -48,7 +48,7 @@ def test_a_program_with_mistakes_is_not_verified(instrc: Instrc, folder: Path) -
 
 
 def test_where_no_engine_of_a_target_is_installed_that_is_said(instrc: Instrc, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("instrc.lowering.verify.find_spec", lambda _name: None)
+    monkeypatch.setattr("instrc.providers.lowering.verify.find_spec", lambda _name: None)
     done = instrc("verify", "a.aug", "--target", "vllm")
     assert json.loads(done.out)["accepted"] is None
     assert done.code == 1

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from instrc.syntax.tables import CONTEXTUAL
+from instrc.language.tables import CONTEXTUAL
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent

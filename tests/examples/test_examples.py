@@ -15,8 +15,8 @@ from jsonschema import Draft202012Validator
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from instrc import jsontext
 from instrc.cli import main
+from instrc.text import jsontext
 
 ROOT = Path(__file__).parents[2] / "examples"
 PAGES = sorted([*ROOT.glob("*/README.md"), *ROOT.glob("agents/*/README.md")])

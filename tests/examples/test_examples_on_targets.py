@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import instrc
-from instrc.lowering.sample import sample
+from instrc.schema.samples import sample
 
 ROOT = Path(__file__).parents[2] / "examples"
 TOOLS: dict[str, Any] = {

@@ -9,9 +9,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import instrc
-from instrc.jsontext import loads
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
+from instrc.text.jsontext import loads
 
 ROOT = Path(__file__).parents[2] / "examples"
 PROCESSES = sorted(ROOT.glob("**/expected/**/*.process.json"))

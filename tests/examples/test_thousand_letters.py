@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from instrc.jsontext import loads
+from instrc.text.jsontext import loads
 
 PAGE = Path(__file__).parents[2] / "examples" / "thousand-letters" / "README.md"
 

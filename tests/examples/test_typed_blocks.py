@@ -17,7 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from instrc.cli import main
-from instrc.jsontext import loads
+from instrc.text.jsontext import loads
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("examples", "grammar", "instrc", "schemas", "tests")

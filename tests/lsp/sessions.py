@@ -24,12 +24,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from editors import Editor, editor
 from lsprotocol import converters, types
 
-from instrc.format.formatter import format_source
-from instrc.lsp import coloring, completion, navigation, uses
-from instrc.lsp.diagnostics import diagnostics
-from instrc.lsp.editor_session import EditorSession
-from instrc.lsp.hover import hover
-from instrc.lsp.signature import signature
+from instrc.language.formatter import format_source
+from instrc.lsp import completion, hints, navigation
+from instrc.lsp.hints import hover, signature
+from instrc.lsp.session import EditorSession, diagnostics
 from instrc.problems.report import Report
 
 VIBES = {
@@ -189,18 +187,18 @@ class Player:
             case "signatureHelp":
                 return (signature(document, offset, session),)
             case "inlayHint":
-                return (coloring.inlay_hints(document, question.range, session),)
+                return (hints.inlay_hints(document, question.range, session),)
             case "references":
-                known = uses.instruction_at(document, offset, session)
+                known = navigation.instruction_at(document, offset, session)
                 if known is not None:
-                    return (uses.uses_of_instruction(known, document, session, declaration=True),)
+                    return (navigation.uses_of_instruction(known, document, session, declaration=True),)
                 return (navigation.references(document, offset, declaration=True),)
             case "semanticTokens/full":
-                return (types.SemanticTokens(coloring.semantic_tokens(document)),)
+                return (types.SemanticTokens(hints.semantic_tokens(document)),)
             case "documentSymbol":
                 return (navigation.symbols(document),)
             case "foldingRange":
-                return (coloring.folding(document),)
+                return (hints.folding(document),)
             case "formatting":
                 text = format_source(document.source, Report())
                 if text is None or text == document.source.text:

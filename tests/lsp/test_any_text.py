@@ -12,16 +12,13 @@ from lsprotocol import types
 from printing import print_program
 from programs import mutated, mutations, programs
 
-from instrc.ir.surface import Program
-from instrc.lsp import coloring, completion, navigation, uses
-from instrc.lsp.diagnostics import actions, diagnostics, fix_all
-from instrc.lsp.editor_session import EditorSession
-from instrc.lsp.hover import hover
-from instrc.lsp.positions import Lines
-from instrc.lsp.signature import signature
-from instrc.source import Source
-from instrc.syntax.scanner import Scanner
-from instrc.syntax.tables import tables
+from instrc.language.scanner import Scanner
+from instrc.language.surface import Program
+from instrc.language.tables import tables
+from instrc.lsp import completion, hints, navigation
+from instrc.lsp.hints import hover, signature
+from instrc.lsp.session import EditorSession, Lines, actions, diagnostics, fix_all
+from instrc.text.source import Source
 
 HERE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -36,18 +33,18 @@ def ask_everything(session: EditorSession, path: Path, text: str, offset: int) -
     hover(document, offset, session)
     navigation.definition(document, offset, session)
     completion.completion(document, offset, session, snippets=True)
-    known = uses.instruction_at(document, offset, session)
+    known = navigation.instruction_at(document, offset, session)
     if known is not None:
-        uses.uses_of_instruction(known, document, session, declaration=True)
-        uses.rename_instruction(known, document, session, "Another")
-    coloring.inlay_hints(document, whole, session)
+        navigation.uses_of_instruction(known, document, session, declaration=True)
+        navigation.rename_instruction(known, document, session, "Another")
+    hints.inlay_hints(document, whole, session)
     if not document.is_vibe:
         navigation.references(document, offset, declaration=True)
         navigation.rename(document, offset, "renamed")
         navigation.symbols(document)
         signature(document, offset, session)
-        coloring.semantic_tokens(document)
-        coloring.folding(document)
+        hints.semantic_tokens(document)
+        hints.folding(document)
 
 
 @HERE
@@ -89,7 +86,7 @@ def test_without_the_extra_the_command_says_what_to_install(
 ) -> None:
     from instrc.cli import main
 
-    monkeypatch.setitem(sys.modules, "instrc.lsp.features", None)
+    monkeypatch.setitem(sys.modules, "instrc.lsp.server", None)
     assert main(["lsp"]) == 1
     assert 'pip install "instrc[lsp]"' in capsys.readouterr().err
 

@@ -10,10 +10,10 @@ import pytest
 from lsprotocol.types import InsertTextFormat
 from objects import an_object
 
-from instrc.lsp import completion, navigation, uses
-from instrc.lsp.editor_session import EditorSession, TextDocument
-from instrc.lsp.hover import hover
-from instrc.passes.bind.names import RESERVED
+from instrc.compiler.bind.scopes import RESERVED
+from instrc.lsp import completion, navigation
+from instrc.lsp.hints import hover
+from instrc.lsp.session import EditorSession, TextDocument
 
 TEXT = {"type": "string"}
 VIBES = {
@@ -147,9 +147,9 @@ def test_the_places_of_a_called_program_are_in_all_files(opened: Any, tmp_path: 
     (tmp_path / "schemas" / "c.aug").write_text("Draft | { Triage }")
     (tmp_path / "d.aug").write_text("Draft // Triage")
     document, offset, session = opened("Tri¦age(prompt)")
-    called = uses.program_at(document, offset, session)
+    called = navigation.program_at(document, offset, session)
     assert called is not None
-    found = uses.program_places(called, document, session, declaration=True)
+    found = navigation.program_places(called, document, session, declaration=True)
     assert sorted((Path(each.uri).name, each.range.start.line, each.range.start.character) for each in found) == [
         ("a.aug", 0, 0),
         ("b.aug", 1, 12),

@@ -11,8 +11,8 @@ from editors import Editor, Scenario, Watch
 from lsprotocol import types
 
 import instrc
-from instrc.lsp.positions import Lines
-from instrc.source import Source
+from instrc.lsp.session import Lines
+from instrc.text.source import Source
 
 Talk = Callable[[Scenario], None]
 PROGRAM = """\

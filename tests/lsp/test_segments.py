@@ -8,17 +8,16 @@ from hypothesis import strategies as st
 from printing import print_program
 from programs import programs
 
-from instrc.format.formatter import format_source
-from instrc.ir.surface import Program
-from instrc.limits.programs import KEPT_RUNS
-from instrc.lsp import segments
-from instrc.lsp.editor_session import TextDocument
-from instrc.lsp.expected import expected
-from instrc.lsp.segments import changed_range, edited, read_segments
+from instrc.language.formatter import format_source
+from instrc.language.parser import parse
+from instrc.language.program_places import moved
+from instrc.language.surface import Program
+from instrc.lsp import session
+from instrc.lsp.completion import expected
+from instrc.lsp.session import TextDocument, changed_range, edited, read_segments
 from instrc.problems.report import Report
-from instrc.source import Source
-from instrc.syntax.parser import parse
-from instrc.syntax.places import moved
+from instrc.text.limits import KEPT_RUNS
+from instrc.text.source import Source
 
 TYPED = [
     ";",
@@ -81,7 +80,7 @@ def test_statements_that_are_asked_for_late_stand_where_they_stand(
         texts = [text[:at] + "\nconst added = ( ;" + text[at:]] if wrong else []
         text = text[:at] + "\nDraft(prompt) /* added */ @ 'é😀';" + text[at:]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(segments, "KEPT_RUNS", kept)
+            patch.setattr(session, "KEPT_RUNS", kept)
             for each in (*texts, text):
                 known = edited(known, Source("a.aug", each))
     assert repr(known.outside) == repr(read_segments(Source("a.aug", text)).outside)

@@ -12,8 +12,8 @@ from hunting import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from instrc.lsp.editor_session import EditorSession
-from instrc.passes.bind import bind as binding
+from instrc.compiler.bind import bind as binding
+from instrc.lsp.session import EditorSession
 from instrc.problems.problem import Problem
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}

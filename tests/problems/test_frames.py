@@ -7,10 +7,10 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.limits.programs import SENTENCE_LENGTH, SHOWN_OF_A_KIND
 from instrc.problems.problem import Label, Problem
 from instrc.problems.render import WINDOW, first_of_each, frame, render_text, summary
-from instrc.source import Source, Span
+from instrc.text.limits import SENTENCE_LENGTH, SHOWN_OF_A_KIND
+from instrc.text.source import Source, Span
 
 
 class Odd(Problem):

@@ -19,7 +19,7 @@ from instrc.problems.punctuation import MissingComma
 from instrc.problems.render import render_text
 from instrc.problems.text import SmartQuote
 from instrc.problems.vibes import AmbiguousFragment
-from instrc.source import Source
+from instrc.text.source import Source
 
 SOURCE = Source("dir/план: 1,2%.aug", 'const a = "😀";\n  Serch(a)\n')
 UNKNOWN = UnknownName(at=SOURCE.span(17, 22), word="Serch", nearest=("Search",))

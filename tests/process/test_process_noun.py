@@ -8,12 +8,10 @@ from typing import Any
 import pytest
 from objects import an_object as chunk
 
-from instrc.ir.flow import Each, Repeat, Try, When
-from instrc.ir.process import Process
-from instrc.ir.reads import Constant, Listed, Named, Read, reads_of, value_of
-from instrc.ir.steps import Chunk
-from instrc.jsontext import dumps, loads
 from instrc.problems.problem import CompileError
+from instrc.process.flow import Chunk, Constant, Each, Listed, Named, Read, Repeat, Try, When, reads_of, value_of
+from instrc.process.process import Process
+from instrc.text.jsontext import dumps, loads
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PROCESSES = sorted(EXAMPLES.glob("*/expected/**/*.process.json"))

@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 
 import instrc
-from instrc.comparing.schemas import compare
-from instrc.ir.process import Process
-from instrc.jsontext import dumps
-from instrc.jsonvalue import JsonObject
-from instrc.lint.process_dataflow import dataflow_faults
-from instrc.lint.review import review
-from instrc.lint.slips import slips
-from instrc.lowering.names import unique_name
+from instrc.compiler.lint.dataflow import dataflow_faults
+from instrc.compiler.lint.programs import slips
+from instrc.compiler.lint.review import review
+from instrc.language.parser import parse
 from instrc.problems.names import UnknownName
 from instrc.problems.report import Report
 from instrc.problems.suggest import NearestNames
-from instrc.source import Source
-from instrc.syntax.parser import parse
+from instrc.process.process import Process
+from instrc.providers.lowering.context import unique_name
+from instrc.schema.differences import compare
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import JsonObject
+from instrc.text.source import Source
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
 
@@ -427,9 +427,9 @@ def test_exports_that_share_sketched_steps_have_one_placeholder_flattened_for_al
 
     def counting(schema: object, *rest: Any, **options: Any) -> object:
         flattened.append(schema)
-        return instrc.flattening.flatten.flatten(schema, *rest, **options)
+        return instrc.schema.flattening.flatten.flatten(schema, *rest, **options)
 
-    monkeypatch.setattr("instrc.passes.instructions.flatten", counting)
+    monkeypatch.setattr("instrc.compiler.instructions.flatten", counting)
     exports = "".join(f"tool t{i} = T{i}(b);\n" for i in range(20))
     instrc.compile(f"const a = A(prompt);\nconst b = B(a);\n{exports}", sketch=True)
     assert len(flattened) == 1

@@ -12,7 +12,7 @@ from functions import SOUND, call, ends_well, parameters, public, required
 from values import Proxy, Refusing, Unreadable, Wordless
 
 import instrc
-from instrc.jsontext import dumps
+from instrc.text.jsontext import dumps
 
 
 def circle() -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from temporal_server import free_port
 
-from instrc.arriving import LineTooLongError, read_chunks, read_lines
+from instrc.text.streams import LineTooLongError, read_chunks, read_lines
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="another kind of signals")
 

@@ -15,7 +15,7 @@ import pytest
 from functions import SOUND, call, ends_well, parameters, public, required
 
 import instrc
-from instrc.plain_values import as_plain
+from instrc.text.arguments import as_plain
 
 _KEPT = {"__new__", "__init__", "__init_subclass__", "__class__", "__getattribute__", "__setattr__", "__delattr__", "__doc__"}
 

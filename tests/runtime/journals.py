@@ -14,10 +14,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from durable.dying import DOCUMENT, INPUTS
 from written_processes import LOOP, TEXT, call, chunk, do, each, is_, otherwise, process, repeat, step, when
 
-from instrc.jsontext import dumps, loads
 from instrc.runtime.interpreter import versions
-from instrc.runtime.models.sampling import instance_of
+from instrc.runtime.models.model import instance_of
 from instrc.runtime.plan import plan_of
+from instrc.text.jsontext import dumps, loads
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BLOCKS = process(

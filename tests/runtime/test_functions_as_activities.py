@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypedDict, get_type_hints
 import pytest
 
 import instrc
-from instrc.jsonvalue import Json, JsonObject
+from instrc.text.jsonvalue import Json, JsonObject
 
 pydantic = pytest.importorskip("pydantic")
 

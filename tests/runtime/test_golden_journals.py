@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from journals import documents, played
 
-from instrc.jsontext import dumps, loads
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.v1 import issue as issuing
 from instrc.runtime.interpreter.v1 import progress
 from instrc.runtime.plan import plan_digest
+from instrc.text.jsontext import dumps, loads
 
 FOLDER = Path(__file__).parent / "golden" / "v1"
 FILES = sorted(FOLDER.glob("*.json"))

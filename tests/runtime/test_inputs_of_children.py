@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from instrc.runtime.child_runs import child_inputs
+from instrc.runtime.plan import child_inputs
 
 CALLED = {"type": "object", "inputs": {"prompt": {}, "called": {}}}
 PLAIN = {"type": "object", "inputs": {"prompt": {}}}

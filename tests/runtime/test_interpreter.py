@@ -9,10 +9,10 @@ import pytest
 from jsonschema import Draft202012Validator
 from written_processes import DECISION, TEXT, attempt, call, chunk, do, each, is_, otherwise, process, repeat, step, when
 
-from instrc.jsontext import dumps, loads
+from instrc.runtime.activities import surely_valid
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
-from instrc.runtime.validation import surely_valid
+from instrc.text.jsontext import dumps, loads
 
 Answer = Callable[[Any], Any]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from instrc.jsontext import loads
-from instrc.runtime.items import streamed
+from instrc.runtime.session import streamed
+from instrc.text.jsontext import loads
 
 PROGRAM = 'prompt | @{ title: "Sum", type: "object", properties: { text: { type: "string" } }, required: ["text"] }\n'
 MOST = 150 * 1024

@@ -6,7 +6,7 @@ import pytest
 
 from instrc.problems.problem import CompileError
 from instrc.problems.runs import NoSuchQuestion
-from instrc.runtime.questions import Question, chosen
+from instrc.runtime.engine import Question, chosen
 
 ONE = Question("whenContext1.userContext1", ("step2_confirm", "step3_note"), {}, {})
 OTHER = Question("userContext2", ("step5_approve",), {}, {})

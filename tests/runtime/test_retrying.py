@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from instrc.runtime.retrying import ONCE, Retry, is_temporary
+from instrc.runtime.activities import ONCE, Retry, is_temporary
 
 
 def test_by_default_there_are_three_attempts_with_pauses_of_one_second_and_of_two() -> None:

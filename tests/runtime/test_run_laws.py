@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from written_processes import TEXT, call, chunk, process, step
 
-from instrc.ir.process import Process
-from instrc.jsontext import dumps, loads
+from instrc.process.process import Process
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
+from instrc.text.jsontext import dumps, loads
 
 INPUTS = {"prompt": "go"}
 

@@ -10,9 +10,9 @@ from syrupy.assertion import SnapshotAssertion
 from written_processes import TEXT, chunk, each, is_, process, repeat, step
 
 import instrc
-from instrc.jsontext import dumps
 from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.model import Reply, Request
+from instrc.text.jsontext import dumps
 
 THINKING = {
     "type": "object",

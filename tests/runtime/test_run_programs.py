@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 import instrc
 from instrc import problems
 from instrc.cli import main
-from instrc.jsontext import dumps, loads
+from instrc.text.jsontext import dumps, loads
 
 VIBES: dict[str, Any] = {
     "act": {

@@ -14,8 +14,8 @@ import pytest
 from written_processes import DECISION, attempt, call, chunk, process, step
 
 import instrc
-from instrc.runtime.page import page_of
-from instrc.runtime.timeline import TimelineSpan, spans_of
+from instrc.runtime.trace_page import page_of
+from instrc.runtime.traces import TimelineSpan, spans_of
 
 WICKED = '<script>alert("x")</script>'
 

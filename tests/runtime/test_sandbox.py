@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from instrc.problems.problem import CompileError
-from instrc.sandbox.observation import Recorded, Round, RoundLimits, ToolCall, ToolResult
-from instrc.sandbox.sandbox import Sandbox
+from instrc.runtime.sandbox.child_process import Recorded, Round, RoundLimits, ToolCall, ToolResult
+from instrc.runtime.sandbox.sandbox import Sandbox
 
 LIMITS = RoundLimits(
     seconds=5,

@@ -12,14 +12,12 @@ from typing import Any
 import pytest
 from http_server import Answer, Asked, serving
 
-from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
-from instrc.runtime.activities import Activity, ActivityCall, ActivityError
-from instrc.runtime.handler_calls import attempt_call
-from instrc.runtime.http_activities import fill_template
-from instrc.runtime.retrying import Retry
+from instrc.runtime.activities import Activity, ActivityCall, ActivityError, Retry
+from instrc.runtime.effects import attempt_call
 from instrc.runtime.secrets import MASK, redacted
-from instrc.runtime.served import served
+from instrc.runtime.served_activities import fill_template, served
+from instrc.text.jsonvalue import Json
 
 GIVEN: dict[str, Json] = {"query": "тёплые шапки", "limit": 2, "person": {"mail": "a/b@c"}}
 
@@ -241,7 +239,7 @@ def test_a_server_that_does_not_start_is_unreachable(tmp_path: Path) -> None:
 
 def test_a_call_of_a_session_that_ends_before_it_answers_is_unreachable() -> None:
     pytest.importorskip("mcp")
-    from instrc.runtime.mcp_activities import _Session
+    from instrc.runtime.served_activities import _Session
 
     async def ended() -> None:
         session = _Session.__new__(_Session)

@@ -12,12 +12,12 @@ from jsonschema import Draft202012Validator
 from written_processes import TEXT, chunk, process, step
 
 from instrc.cli import main
-from instrc.jsontext import dumps, loads
-from instrc.limits.runs import ASKED_AGAIN, TOOLS_OF_A_TURN
 from instrc.runtime.interpreter import versions
 from instrc.runtime.models.model import Model, Reply, Request
 from instrc.runtime.plan import plan_of
 from instrc.runtime.session import Session, SessionTool, turn_schema
+from instrc.text.jsontext import dumps, loads
+from instrc.text.limits import ASKED_AGAIN, TOOLS_OF_A_TURN
 
 
 def test_a_run_begins_with_the_entry_that_a_model_has_filled() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import smolagents
 
 import instrc
-from instrc.sandbox.tools import activity_of, smolagents_tool
+from instrc.runtime.sandbox.smolagents import activity_of, smolagents_tool
 
 SCHEMA = {
     "description": "Find something.",

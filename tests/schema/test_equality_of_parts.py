@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.jsonvalue import Json, equal
-from instrc.schema.equality import Equality
+from instrc.schema.kinds import Equality
+from instrc.text.jsonvalue import Json, equal
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(0, 2) | st.sampled_from([0.0, 1.0, 0.5, "", "a"]),

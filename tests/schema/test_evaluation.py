@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making import Maker
 
-from instrc.limits.schemas import DEPTH
-from instrc.schema.evaluation import satisfies
 from instrc.schema.kinds import kind_of_value
+from instrc.schema.relations import satisfies
+from instrc.text.limits import DEPTH
 
 CERTAIN: list[tuple[Any, Any, bool]] = [
     (1.0, {"type": "integer"}, True),

@@ -6,8 +6,8 @@ from copy import deepcopy
 
 import pytest
 
-from instrc.limits.schemas import MATCHED_AT_ONCE
 from instrc.schema.laws.properties import PropertyRules, join_properties
+from instrc.text.limits import MATCHED_AT_ONCE
 
 
 @pytest.mark.parametrize(("names", "joined"), [(MATCHED_AT_ONCE // 100, True), (MATCHED_AT_ONCE // 100 + 1, False)])

@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from instrc.flattening.flatten import flatten
-from instrc.jsonvalue import equal
-from instrc.schema.equality import Equality, EqualityKeys, unique
-from instrc.schema.kinds import has_type, is_number, types_of
-from instrc.schema.laws.bounds import empty_range, empty_ranges, redundant_bound
+from instrc.schema.flattening.flatten import flatten
+from instrc.schema.kinds import Equality, EqualityKeys, has_type, is_number, types_of, unique
 from instrc.schema.laws.law import NO_LAW, UNSATISFIABLE, KeywordLaws
+from instrc.schema.laws.numbers import empty_range, empty_ranges, redundant_bound
 from instrc.schema.laws.table import LAWS
 from instrc.schema.vocabulary import KEYWORDS, Keyword
+from instrc.text.jsonvalue import equal
 
 ROWS: list[tuple[str, Any, Any, Any]] = [
     ("type", "string", "string", "string"),

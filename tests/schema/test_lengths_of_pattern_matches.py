@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.schema.extents import extent
-from instrc.schema.laws.strings import without_texts
+from instrc.schema.laws.strings import extent, without_texts
 
 
 @pytest.mark.parametrize(

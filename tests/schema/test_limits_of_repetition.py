@@ -8,9 +8,8 @@ from time import process_time
 import pytest
 
 import instrc
-from instrc.limits.schemas import REGEX_WRITTEN_OUT
-from instrc.schema.expressions import search, why_unreadable
-from instrc.schema.repeats import written_out
+from instrc.schema.patterns import search, why_unreadable, written_out
+from instrc.text.limits import REGEX_WRITTEN_OUT
 
 
 @pytest.mark.parametrize(

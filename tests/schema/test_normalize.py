@@ -9,15 +9,12 @@ from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.jsonvalue import Json, equal
-from instrc.limits.schemas import READ_LEVELS
 from instrc.schema.drafts import DRAFT_4, OPENAPI_3_0
-from instrc.schema.normalize import Rules, normalize
-from instrc.schema.notes import NoteKind
-from instrc.schema.repairs import READERS
-from instrc.schema.soundness import drop_invalid_keywords
+from instrc.schema.normalize import READERS, NoteKind, Rules, normalize
 from instrc.schema.vocabulary import KEYWORDS
-from instrc.schema.wellformed import problems_of
+from instrc.schema.wellformed import drop_invalid_keywords, problems_of
+from instrc.text.jsonvalue import Json, equal
+from instrc.text.limits import READ_LEVELS
 
 READ: list[tuple[Json, Json, list[tuple[str, NoteKind]]]] = [
     ({"minLength": "3"}, {"minLength": 3}, [("`3` is read as the number 3", "repair")]),

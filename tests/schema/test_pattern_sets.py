@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from instrc.limits.schemas import PATTERNS_AT_ONCE
-from instrc.schema.expressions import search
-from instrc.schema.pattern_sets import candidates, with_candidates
+from instrc.schema.patterns import candidates, search, with_candidates
+from instrc.text.limits import PATTERNS_AT_ONCE
 
 TEXTS = ["", "p1", "p77", "xp12", "ab", "aab", "Ω", "\ud800", "p1\n", "\x00", "p" * 5_000]
 ODD = [

@@ -7,8 +7,7 @@ from itertools import islice
 
 import pytest
 
-from instrc.schema.expressions import search, time_limit
-from instrc.schema.pattern_texts import matching_texts
+from instrc.schema.patterns import matching_texts, search, time_limit
 
 WRITTEN = [
     r"^[A-Z]{2}-\d{4}$",

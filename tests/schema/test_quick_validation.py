@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from instrc.schema.plainly import satisfies_plainly
+from instrc.schema.plain_checks import satisfies_plainly
 
 SCALARS = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([0.0, 1.0, 0.5]) | st.sampled_from(["", "a", "b"])
 VALUES = st.recursive(

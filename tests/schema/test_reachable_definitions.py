@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from instrc.schema.reached import reached_definitions
+from instrc.schema.walk import reached_definitions
 
 DEFINITIONS: dict[str, Any] = {
     "": {"title": "no name"},

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making import Maker
 
-from instrc.limits.schemas import DEPTH
 from instrc.schema.relations import disjoint, implies
+from instrc.text.limits import DEPTH
 
 A: dict[str, Any] = {"properties": {"k": {"const": "a"}}, "required": ["k"], "type": "object"}
 B: dict[str, Any] = {"properties": {"k": {"const": "b"}}, "type": "object"}

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.jsonvalue import Json
 from instrc.schema.type_words import any_of, schema_of
 from instrc.schema.wellformed import problems_of
+from instrc.text.jsonvalue import Json
 
 WORDS: dict[str, Json] = {
     "str": {"type": "string"},

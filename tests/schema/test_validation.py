@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from instrc.jsonvalue import Json
 from instrc.schema.validation import Violation, is_valid, validate
+from instrc.text.jsonvalue import Json
 
 
 def keywords(value: Any, schema: Any, **options: Any) -> list[str]:

@@ -7,7 +7,7 @@ from urllib.parse import urljoin
 
 import pytest
 
-from instrc.schema.uris import metaschema
+from instrc.schema.drafts import metaschema
 from instrc.schema.vocabulary import KEYWORDS
 
 DRAFTS = {

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from instrc.schema.doubts import doubtful, is_sound
-from instrc.schema.shapes import all_sound
+from instrc.schema.plain_checks import all_sound, doubtful, is_sound
 from instrc.schema.walk import walk
 from instrc.schema.wellformed import problems_of
 

@@ -15,16 +15,16 @@ pytest.importorskip("mcp")
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
-from instrc.mcp.functions import offers_of
-from instrc.mcp.offers import RefusedError
 from instrc.problems.problem import CompileError
+from instrc.server.mcp import offers_of
+from instrc.server.service import RefusedError
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
 PAGE = '''
 from pydantic import BaseModel
 
-from instrc.mcp.functions import serve
+from instrc.server.mcp import serve
 
 
 class Reply(BaseModel):

@@ -19,10 +19,9 @@ pytest.importorskip("mcp")
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
-from instrc.mcp.service import Service
 from instrc.problems.problem import CompileError
-from instrc.runtime.engine import Engine, RunReport
-from instrc.runtime.questions import Question
+from instrc.runtime.engine import Engine, Question, RunReport
+from instrc.server.service import Service
 
 LETTER = {
     "type": "object",
@@ -154,9 +153,9 @@ def test_a_client_over_http_goes_the_whole_way(folder: Path) -> None:
 
 
 def test_two_programs_of_one_name_are_a_problem(folder: Path) -> None:
-    from instrc.launching.engines import engine_of
-    from instrc.launching.preparing import prepare
-    from instrc.mcp.service import service_of
+    from instrc.engines.launch import engine_of
+    from instrc.engines.prepare import prepare
+    from instrc.server.service import service_of
 
     program = prepare(str(folder / "count-days.aug"))
     with pytest.raises(CompileError, match="CountDays"):
@@ -180,10 +179,9 @@ def test_a_program_with_problems_is_told_and_not_served(folder: Path) -> None:
 
 def test_the_id_of_a_run_is_given_when_the_run_is_recorded(folder: Path) -> None:
     """A client may leave as soon as it has the id, and ask another server for the run."""
-    from instrc.launching.engines import engine_of
-    from instrc.launching.preparing import prepare
-    from instrc.mcp.offers import RefusedError
-    from instrc.mcp.service import service_of
+    from instrc.engines.launch import engine_of
+    from instrc.engines.prepare import prepare
+    from instrc.server.service import RefusedError, service_of
 
     engine = engine_of("durable", folder / "store")
 

@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import instrc
-from instrc.ir.bench import BenchTool
-from instrc.plans.taskbench.functions import _bench
-from instrc.plans.taskbench.tools import media, output_schema, tools_map
+from instrc.taskbench.records import BenchTool, media, output_schema, tools_map
+from instrc.taskbench.sample import _bench
 
 DATA = Path(__file__).parent.parent / "data" / "agents"
 FILES = ("taskbench-huggingface", "taskbench-multimedia", "taskbench-daily-life", "tmdb")

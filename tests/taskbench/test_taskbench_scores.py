@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import instrc
-from instrc.plans.taskbench.show import svg, table
+from instrc.taskbench.score import svg, table
 
 DATA = Path(__file__).parent.parent / "data" / "agents"
 TOOLS = {name: json.loads((DATA / f"taskbench-{name}.tools.json").read_text("utf-8")) for name in ("huggingface", "daily-life")}

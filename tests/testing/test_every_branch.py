@@ -197,7 +197,7 @@ def test_a_branch_that_only_a_late_round_reaches_is_reached() -> None:
 
 
 def test_a_search_that_is_cut_short_says_so_and_on_what_the_branch_depends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("instrc.rehearsing.rehearsal.REHEARSED_RUNS", 1)
+    monkeypatch.setattr("instrc.testing.rehearsal.REHEARSED_RUNS", 1)
     _, missed = branches(f"const d = prompt | {STEP};\nwhen d.count is 7 {{ d | {STEP} }}\n")
     reason = "a rehearsal ends after 1 runs, and none of its runs went there; it depends on `step1_draft.count`; runs: 1"
     assert missed == {"whenContext1 branch 1": reason}

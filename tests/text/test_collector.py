@@ -12,10 +12,10 @@ from threading import Barrier, Thread
 import pytest
 
 import instrc
-from instrc.collector import paused_collector
+from instrc.language.parser import parse
 from instrc.problems.report import Report
-from instrc.source import Source
-from instrc.syntax.parser import parse
+from instrc.text.collector import paused_collector
+from instrc.text.source import Source
 
 _VIBES: dict[str, object] = {"draft": {"type": "object", "properties": {"text": {"type": "string"}}}}
 
@@ -129,7 +129,7 @@ def test_what_lasts_counts_as_old_at_once() -> None:
 
 SET_ASIDE = """
 import gc
-from instrc.collector import paused_collector
+from instrc.text.collector import paused_collector
 
 gc.freeze()
 print(gc.get_freeze_count())

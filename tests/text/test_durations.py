@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from instrc.durations import from_words, is_duration, seconds
+from instrc.text.durations import from_words, is_duration, seconds
 
 
 @pytest.mark.parametrize(

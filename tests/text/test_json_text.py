@@ -10,12 +10,9 @@ from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc import jsonreader
-from instrc.jsonkeys import repeated_keys
-from instrc.jsonplaces import JsonPlaces
-from instrc.jsonreader import parse_json, read_value
-from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import JsonSyntaxError, equal
+from instrc.text import jsontext
+from instrc.text.jsontext import JsonPlaces, dumps, loads, parse_json, read_value, repeated_keys
+from instrc.text.jsonvalue import JsonSyntaxError, equal
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
@@ -45,7 +42,7 @@ def test_both_readers_find_the_same_mistakes(text: str, data: st.DataObject) -> 
     cut = data.draw(st.integers(0, len(text)))
     broken = text[:cut] + data.draw(st.sampled_from(["", ",", "}", '"', "1", "]", ":"])) + text[cut:]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jsonreader, "_LONG", -1)
+        patch.setattr(jsontext, "_LONG", -1)
         found = failure(read_value, broken)
         exact = failure(parse_json, broken)
     assert (found is None) == (exact is None)

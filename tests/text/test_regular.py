@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from instrc.regular import read_regular, read_whole
+from instrc.text.files import read_regular, read_whole
 
 
 @pytest.mark.parametrize("size", [0, 1, 99, 100, 101, 3_000_000])

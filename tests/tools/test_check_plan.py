@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import instrc
-from instrc.ir.tasks import Reference, reference
+from instrc.tools.tasks import Reference, parse_reference
 
 TEXT: Any = {"type": "string"}
 FOUND = {
@@ -273,7 +273,7 @@ TASKS = st.builds(
 
 @given(REFERENCES)
 def test_a_reference_is_read_as_it_was_written(written: Reference) -> None:
-    assert reference(written.kind, str(written)) == written
+    assert parse_reference(written.kind, str(written)) == written
 
 
 @given(st.lists(TASKS, max_size=4))

@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.ir.tasks import PlanTask
-from instrc.plans.order import circles
+from instrc.tools.plan_check import circles
+from instrc.tools.tasks import PlanTask
 
 NAMES = "abcdef"
 NEEDS = st.dictionaries(st.sampled_from(NAMES), st.lists(st.sampled_from(NAMES), unique=True, max_size=3).map(tuple))

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from instrc import import_tools
-from instrc.importers.catalogue import KINDS
-from instrc.jsonvalue import Json
 from instrc.problems.problem import Problem
-from instrc.source import Source
+from instrc.text.jsonvalue import Json
+from instrc.text.source import Source
+from instrc.tools.importers import KINDS
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}, "required": ["city"]}
 SAID = {"name": "get.weather", "description": "Tell the weather."}
@@ -369,7 +369,7 @@ def test_values_that_are_no_json_are_told() -> None:
 
 
 def test_what_shares_itself_without_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("instrc.importers.given.GIVEN_PARTS", 10_000)
+    monkeypatch.setattr("instrc.tools.sources.GIVEN_PARTS", 10_000)
     shared: Any = []
     for _ in range(60):
         shared = [shared, shared]

@@ -14,15 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import instrc
-from instrc.dialects.catalogue import TargetName, targets
-from instrc.ir.artefact import Artefact
-from instrc.ir.tool import Example, Tool
-from instrc.lifting.lift import lift
-from instrc.lowering.given import each_of, tool_of
-from instrc.lowering.lower import lower
-from instrc.lowering.rules import breaches
-from instrc.lowering.toolset import lower_all
+from instrc.compiler.graph import Artefact
 from instrc.problems.problem import CompileError
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import lower
+from instrc.providers.lowering.rules import breaches
+from instrc.providers.lowering.toolset import lower_all
+from instrc.providers.targets import TargetName, targets
+from instrc.tools.given import each_of, tool_of
+from instrc.tools.tool import Example, Tool
 
 CITY: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 
@@ -323,8 +323,8 @@ def test_every_rule_fits_into_every_envelope(target: Any, envelope: Any) -> None
     if target == "smolagents":
         return  # its rules are those of its own objects
     result = lower(Weather, target, envelope=envelope)
-    from instrc.dialects.catalogue import dialect
-    from instrc.dialects.envelopes import in_envelope
+    from instrc.providers.dialect import in_envelope
+    from instrc.providers.targets import dialect
 
     assert not breaches(result.payload, in_envelope(dialect(target), dialect(envelope)))
 

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc import import_tools
-from instrc.importers.given import of_value
-from instrc.importers.normalizing import normalized
-from instrc.jsonvalue import Json, equal
 from instrc.schema.normalize import Rules
 from instrc.schema.wellformed import problems_of
+from instrc.text.jsonvalue import Json, equal
+from instrc.tools.sources import normalized, of_value
 
 SLIPS: dict[str, tuple[Json, Json]] = {
     "a word for a type": ({"type": "dict"}, {"type": "object"}),

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.plans.numbering import with_unique_ids
+from instrc.tools.plan_check import with_unique_ids
 
 TASK = {"type": "object", "properties": {"tool": {"const": "a"}, "id": {"type": "string"}, "arguments": {}}}
 SCHEMA = {"properties": {"plan": {"type": "array", "items": {"anyOf": [TASK]}}, "other": {"type": "array", "items": {}}}}

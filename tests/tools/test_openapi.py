@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from instrc import import_tools
-from instrc.jsonvalue import Json
-from instrc.source import Source
+from instrc.text.jsonvalue import Json
+from instrc.text.source import Source
 
 PET = {
     "type": "object",

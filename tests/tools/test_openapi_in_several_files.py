@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from instrc import import_tools
-from instrc.source import Source
+from instrc.text.source import Source
 
 FILES: dict[str, Any] = {
     "api.json": {

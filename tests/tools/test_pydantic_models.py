@@ -14,11 +14,10 @@ from pydantic import AnyUrl, BaseModel, ConfigDict, Field, Json, RootModel, Type
 from pydantic.alias_generators import to_camel
 
 from instrc import import_tools
-from instrc.dialects.catalogue import targets
-from instrc.lifting.lift import lift
-from instrc.lowering.encode import encode
-from instrc.lowering.lower import lower
-from instrc.lowering.rules import breaches
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import encode, lower
+from instrc.providers.lowering.rules import breaches
+from instrc.providers.targets import targets
 
 
 class Color(Enum):

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 import instrc
-from instrc.classes.generate import module
-from instrc.classes.parts import class_name, module_parts
 from instrc.cli import main
+from instrc.tools.python_classes import class_name, module, module_parts
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted(path for path in (ROOT / "examples").glob("*/*.aug") if path.parent.name != "mistakes")

@@ -10,9 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from instrc import flatten, import_tools, lower
-from instrc.jsontext import dumps
-from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
 
 SENT = {
     "openai": ("openai", ("function", "parameters")),

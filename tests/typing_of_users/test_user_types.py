@@ -16,7 +16,7 @@ RIGHT = """
 from typing import Literal, TypedDict, assert_type
 
 import instrc
-from instrc.lifting.lift import Lifted
+from instrc.providers.lifting.lift import Lifted
 from pydantic import BaseModel, TypeAdapter
 
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import instrc
 from instrc.runtime.activities import current_call
-from instrc.sandbox.observation import Recorded, Round, RoundLimits, ToolCall, ToolResult
-from instrc.sandbox.rounds import CodeRuns
+from instrc.runtime.sandbox.child_process import Recorded, Round, RoundLimits, ToolCall, ToolResult
+from instrc.runtime.sandbox.sandbox import CodeRuns
 
 HERE = Path(__file__).parent
 _BLOCKS = (r"<code>(.*?)(?:</code>|\Z)", r"```(?:python|py)(.*?)\n```")

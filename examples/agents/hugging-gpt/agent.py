@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import instrc
-from instrc.runtime.served import served
+from instrc.runtime.served_activities import served
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

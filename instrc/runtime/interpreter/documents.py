@@ -1,17 +1,136 @@
-"""The plan of a run and the state of a run: plain JSON with types, so that both can be kept, sent and continued.
-
-```
-state = { "inputs": {…}, "scopes": { ID: scope }, "ready": [[scope, unit], …], "queue": [command, …], "open": { ID: entry },
-          "spent": { "requests", "tokens" }, "vain": [ID, …], "outcome": null | {…} }
-```
-"""
+"""The plan and the state of a run, its commands and results: plain JSON with types."""
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypeAlias, TypedDict
+import re
+from typing import Literal, NotRequired, TypeAlias, TypedDict, final
 
-from instrc.jsonvalue import Json, JsonObject
-from instrc.runtime.interpreter.commands import Attempt, Complaint, Failure, FailureKind, FireCommand
+from instrc.text.jsonvalue import Json, JsonObject
+
+# What the interpreter asks the engine to do, and what the engine gives back: plain JSON with types.
+
+
+FailureKind: TypeAlias = Literal["failed", "timeout", "invalid", "plan", "limit"]
+KINDS: dict[str, FailureKind] = {"failed": "failed", "timeout": "timeout", "invalid": "invalid", "plan": "plan", "limit": "limit"}
+"""By their words, which a result may have from anywhere."""
+
+
+class Complaint(TypedDict):
+    """What is wrong with an answer, and where in it, as a JSON Pointer."""
+
+    pointer: str
+    message: str
+
+
+class Attempt(TypedDict):
+    """An answer of a model that was not accepted, and why."""
+
+    answer: Json
+    complaints: list[Complaint]
+
+
+class Failure(TypedDict):
+    """Why a step failed for good."""
+
+    step: str | None
+    kind: FailureKind
+    code: str | None
+    message: str
+    attempts: NotRequired[list[Attempt]]
+    """Of an answer that was never accepted."""
+
+
+class ModelCommand(TypedDict):
+    """Fill in one chunk."""
+
+    kind: Literal["model"]
+    id: str
+    chunk: str
+    steps: list[str]
+    schema: Json
+    """What the model is shown."""
+    context: Json
+    """What its steps read, nested by their paths."""
+    previous: Json
+    """The last answer of a chunk that goes round, else `null`."""
+    rejected: Json
+    """The last answer, if it was not accepted, else `null`."""
+    complaints: list[Complaint]
+    """Why it was not."""
+    model: str | None
+    """The model that the project has set for this vibe."""
+
+
+class ActivityCommand(TypedDict):
+    """Call a registered activity, or start the process that serves it, and wait."""
+
+    kind: Literal["activity"]
+    id: str
+    step: str
+    activity: str
+    process: str | None
+    """The address of a process, where a plan names one."""
+    called: str
+    """The name it is called by."""
+    input: Json
+    schema: Json
+    """Of the result."""
+
+
+class FireCommand(TypedDict):
+    """Call an activity and do not wait."""
+
+    kind: Literal["fire"]
+    id: str
+    step: str
+    activity: str
+    input: Json
+
+
+class UserCommand(TypedDict):
+    """Ask a person."""
+
+    kind: Literal["user"]
+    id: str
+    chunk: str
+    steps: list[str]
+    show: Json
+    schema: Json
+    """Of the answer: that of the step, or an object of steps where the chunk has several."""
+
+
+class TimerCommand(TypedDict):
+    """Wait for a span of time from now on."""
+
+    kind: Literal["timer"]
+    id: str
+    after: str
+    """ISO 8601, as `PT30S`."""
+
+
+Command: TypeAlias = ModelCommand | ActivityCommand | FireCommand | UserCommand | TimerCommand
+
+
+@final
+class Result(TypedDict, total=False):
+    """What came of a command: `ok` with the value, or `error`."""
+
+    ok: Json
+    error: Json
+    """`{ "kind"?, "code"?, "message" }`: the command failed for good."""
+    complaints: list[Complaint]
+    """Of a model's answer that the engine itself did not accept: it is asked again."""
+    usage: dict[str, int]
+    """Tokens: `input_tokens`, `output_tokens`."""
+
+
+# The plan of a run and the state of a run: plain JSON with types, so that both can be kept, sent and continued.
+#
+# ```
+# state = { "inputs": {…}, "scopes": { ID: scope }, "ready": [[scope, unit], …], "queue": [command, …], "open": { ID: entry },
+#           "spent": { "requests", "tokens" }, "vain": [ID, …], "outcome": null | {…} }
+# ```
+
 
 PlanKind: TypeAlias = Literal["process", "tool", "steps", "call"]
 """What was compiled; `steps` is a tool whose properties are steps."""
@@ -213,3 +332,19 @@ class State(TypedDict):
     vain: list[str]
     """Rounds that have ended without what they were to reach."""
     outcome: Outcome | None
+
+
+# How names of steps and of activities are compared.
+
+
+_STEP = re.compile(r"^step\d+_|_item\d+$")
+
+
+def bare_name(key: str) -> str:
+    """Return a key without number and item, in the form in which names are compared: without case, `_` and `-`."""
+    return _STEP.sub("", key).replace("_", "").replace("-", "").casefold()
+
+
+def is_numbered(key: str) -> bool:
+    """Tell whether a key names one step exactly, so that it must not stand for another of the same name."""
+    return re.match(r"step\d+_", key) is not None

@@ -8,9 +8,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Protocol, cast
 
-from instrc.jsonvalue import Json, JsonObject
-from instrc.runtime.interpreter.commands import Command, Complaint, Result
-from instrc.runtime.interpreter.documents import Outcome, PinnedPlan, State
+from instrc.runtime.interpreter.documents import Command, Complaint, Outcome, PinnedPlan, Result, State
+from instrc.text.jsonvalue import Json, JsonObject
 
 CURRENT = "1"
 """The version that new runs begin with."""

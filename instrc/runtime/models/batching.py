@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, JsonObject, as_object, as_texts
-from instrc.runtime.interpreter.commands import ModelCommand
-from instrc.runtime.message import model_message
+from instrc.runtime.effects import model_message
+from instrc.runtime.interpreter.documents import ModelCommand
 from instrc.runtime.models.model import Model, Reply, Request
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts
 
 LINGER = 0.02
 """Seconds that a call waits for more of its kind."""

@@ -7,22 +7,22 @@ from importlib import import_module
 from pathlib import Path
 
 from instrc import problems
-from instrc.jsontext import loads
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
-from instrc.regular import read_whole
 from instrc.runtime.models.model import Model
+from instrc.text.files import read_whole
+from instrc.text.jsontext import loads
 
 ADAPTERS: dict[str, str] = {
-    "openai": "instrc.runtime.models.openai:OpenAI",
-    "openai-output": "instrc.runtime.models.openai:OpenAIOutput",
-    "vllm": "instrc.runtime.models.openai:VLLM",
-    "anthropic": "instrc.runtime.models.anthropic:Anthropic",
-    "anthropic-strict": "instrc.runtime.models.anthropic:AnthropicStrict",
-    "gemini": "instrc.runtime.models.gemini:Gemini",
-    "mistral": "instrc.runtime.models.mistral:Mistral",
-    "ollama": "instrc.runtime.models.ollama:Ollama",
-    "gigachat": "instrc.runtime.models.gigachat:GigaChat",
+    "openai": "instrc.runtime.models.adapters:OpenAI",
+    "openai-output": "instrc.runtime.models.adapters:OpenAIOutput",
+    "vllm": "instrc.runtime.models.adapters:VLLM",
+    "anthropic": "instrc.runtime.models.adapters:Anthropic",
+    "anthropic-strict": "instrc.runtime.models.adapters:AnthropicStrict",
+    "gemini": "instrc.runtime.models.adapters:Gemini",
+    "mistral": "instrc.runtime.models.adapters:Mistral",
+    "ollama": "instrc.runtime.models.adapters:Ollama",
+    "gigachat": "instrc.runtime.models.adapters:GigaChat",
 }
 """The class of each provider's adapter, `module:class`; it is given the name of a model, which may be empty."""
 
@@ -31,7 +31,7 @@ def model_of(words: str, folder: Path) -> Model:
     """Return the model that is named; files are looked up from a folder."""
     kind, _, rest = words.partition(":")
     if kind == "sample" and not rest:
-        from instrc.runtime.models.sampling import Sample  # each adapter is loaded only where it is used
+        from instrc.runtime.models.model import Sample  # each adapter is loaded only where it is used
 
         return Sample()
     if kind == "scripted" and rest:
@@ -46,7 +46,7 @@ def model_of(words: str, folder: Path) -> Model:
 
 
 def _scripted(words: str, file: Path) -> Model:
-    from instrc.runtime.models.scripted import Scripted
+    from instrc.runtime.models.model import Scripted
 
     try:
         answers = loads(read_whole(str(file)))

@@ -13,18 +13,17 @@ from types import ModuleType
 from typing import Any, ClassVar, TypeAlias
 
 from instrc import problems
-from instrc.dialects.catalogue import dialect
-from instrc.ir.tool import Tool
-from instrc.jsonvalue import Json, JsonObject, as_object
-from instrc.lifting.lift import lift
-from instrc.lifting.lifted import Lifted, LiftedCall
-from instrc.limits.runs import KEPT_LOWERINGS
-from instrc.lowering.lower import Lowering, lower
 from instrc.problems.problem import CompileError
-from instrc.runtime.interpreter.commands import Complaint
+from instrc.providers.lifting.lift import Lifted, LiftedCall, lift
+from instrc.providers.lowering.lower import Lowering, lower
+from instrc.providers.targets import dialect
+from instrc.runtime.activities import is_temporary
+from instrc.runtime.interpreter.documents import Complaint
 from instrc.runtime.models.model import ModelError, Reply, Request
-from instrc.runtime.retrying import is_temporary
 from instrc.runtime.secrets import secret
+from instrc.text.jsonvalue import Json, JsonObject, as_object
+from instrc.text.limits import KEPT_LOWERINGS
+from instrc.tools.tool import Tool
 
 """Statuses of HTTP, beside those from 500 on, after which the same request may succeed."""
 

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from instrc.jsonvalue import Json, as_array, listing
-from instrc.limits.schemas import POSITIONS
-from instrc.schema.equality import EqualityKeys, unique
-from instrc.schema.kinds import is_number, listed_values, own_kinds
-from instrc.schema.laws.bounds import Range, bound, greater, laws_of_sizes, lesser
+from instrc.schema.kinds import EqualityKeys, is_number, listed_values, own_kinds, unique
 from instrc.schema.laws.law import NO_LAW, Answer, KeywordLaws, Kinds, Relation, Schema, Verdict, all_satisfied
-from instrc.schema.members import all_items, of_item
-from instrc.schema.resources import Term
+from instrc.schema.laws.numbers import Range, bound, greater, laws_of_sizes, lesser
+from instrc.schema.references import Term
+from instrc.schema.walk import all_items, of_item
+from instrc.text.jsonvalue import Json, as_array, listing
+from instrc.text.limits import POSITIONS
 
 if TYPE_CHECKING:
-    from instrc.schema.laws.question import InstanceEvaluation, Relations
+    from instrc.schema.laws.law import InstanceEvaluation, Relations
 
 
 class ItemRules(Struct):

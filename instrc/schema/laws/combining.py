@@ -10,12 +10,12 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from instrc.jsonvalue import Json
-from instrc.limits.schemas import CHOICES
 from instrc.schema.laws.law import Answer, KeywordLaws, Kinds, Relation, Schema, all_satisfied, opposite, same
+from instrc.text.jsonvalue import Json
+from instrc.text.limits import CHOICES
 
 if TYPE_CHECKING:
-    from instrc.schema.laws.question import InstanceEvaluation, Relations
+    from instrc.schema.laws.law import InstanceEvaluation, Relations
 
 
 def cases(question: Relations, schema: Schema) -> list[list[Json]]:

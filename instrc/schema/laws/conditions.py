@@ -18,16 +18,15 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
 
-from instrc.jsonvalue import Json, JsonObject, listing, mapping
-from instrc.limits.schemas import CHAINED_CONDITIONS, DEPTH
 from instrc.schema.kinds import kinds_spoken_of, own_kinds
 from instrc.schema.laws.law import Answer, KeywordLaws, Kinds, Relation, Schema
-from instrc.schema.members import required_names
 from instrc.schema.vocabulary import NAMED, NO_ASSERTIONS, SPEAKS_OF
-from instrc.schema.walk import TRIVIAL
+from instrc.schema.walk import TRIVIAL, required_names
+from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
+from instrc.text.limits import CHAINED_CONDITIONS, DEPTH
 
 if TYPE_CHECKING:
-    from instrc.schema.laws.question import InstanceEvaluation, Relations
+    from instrc.schema.laws.law import InstanceEvaluation, Relations
 
 IfThenElse: TypeAlias = dict[str, Json]
 """The keywords `if`, `then` and `else` of a schema."""

@@ -1,22 +1,56 @@
-"""What a law is: the answers it gives, and the laws of one keyword together.
-
->>> from instrc.schema.laws.table import LAWS
->>> LAWS["minimum"].intersect(1, 2)
-2
-"""
+"""What a law is: the answers it gives, and what it may ask on its way."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from enum import Enum
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from instrc.jsonvalue import Json, equal
+from instrc.schema.kinds import ALL
+from instrc.text.jsonvalue import Json, equal
 
-if TYPE_CHECKING:
-    from instrc.schema.laws.question import InstanceEvaluation, Relations
+# What a law may ask on its way; `relations` and `evaluation` answer.
+
+
+class Relations(Protocol):
+    """A question about two schemas under way; `relations` answers.
+
+    `kinds` are the kinds of values that are asked about: nothing is said of others.
+    """
+
+    def implies(self, left: Json, right: Json, depth: int, kinds: frozenset[str] = ALL) -> bool:
+        """Tell whether every instance that satisfies `left` satisfies `right`."""
+        ...
+
+    def disjoint(self, left: Json, right: Json, depth: int, kinds: frozenset[str] = ALL) -> bool:
+        """Tell whether no instance satisfies both of two schemas."""
+        ...
+
+    def target(self, reference: Json) -> Json:
+        """Return the schema that a reference leads to; `None` if it is not known."""
+        ...
+
+
+class InstanceEvaluation(Protocol):
+    """A question about a value under way; `evaluation` answers."""
+
+    def of(self, value: Json, schema: Json, depth: int) -> bool | None:
+        """Tell whether a value satisfies a schema; `None` where that is not certain for every validator."""
+        ...
+
+    def target(self, reference: Json) -> Json:
+        """Return the schema that a reference leads to; `None` if it is not known."""
+        ...
+
+
+# What a law is: the answers it gives, and the laws of one keyword together.
+#
+# >>> from instrc.schema.laws.table import LAWS
+# >>> LAWS["minimum"].intersect(1, 2)
+# 2
+
 
 Schema: TypeAlias = dict[str, Json]
 Kinds: TypeAlias = frozenset[str]

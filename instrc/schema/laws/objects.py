@@ -10,13 +10,13 @@ from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING, Final, cast
 
-from instrc.jsonvalue import Json, JsonArray, as_array, as_object, listing, mapping
-from instrc.schema.laws.bounds import Range, bound, laws_of_sizes
 from instrc.schema.laws.law import NO_LAW, Answer, KeywordLaws, Kinds, Schema, Verdict, all_satisfied
-from instrc.schema.members import of_property, required_names
+from instrc.schema.laws.numbers import Range, bound, laws_of_sizes
+from instrc.schema.walk import of_property, required_names
+from instrc.text.jsonvalue import Json, JsonArray, as_array, as_object, listing, mapping
 
 if TYPE_CHECKING:
-    from instrc.schema.laws.question import InstanceEvaluation, Relations
+    from instrc.schema.laws.law import InstanceEvaluation, Relations
 
 
 _LISTS = frozenset({list})

@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct, field
 
-from instrc.jsonvalue import Json, as_object, mapping
-from instrc.limits.schemas import MATCHED_AT_ONCE
 from instrc.schema.laws.law import Answer, KeywordLaws, Kinds, Schema, all_satisfied, opposite
-from instrc.schema.members import of_property
-from instrc.schema.name_patterns import matches
-from instrc.schema.resources import Term
-from instrc.schema.walk import TRIVIAL
+from instrc.schema.patterns import matches
+from instrc.schema.references import Term
+from instrc.schema.walk import TRIVIAL, of_property
+from instrc.text.jsonvalue import Json, as_object, mapping
+from instrc.text.limits import MATCHED_AT_ONCE
 
 if TYPE_CHECKING:
-    from instrc.schema.laws.question import InstanceEvaluation, Relations
+    from instrc.schema.laws.law import InstanceEvaluation, Relations
 
 Terms: TypeAlias = list[Term]
 """Schemas that must hold together, each with the scope to read it in."""

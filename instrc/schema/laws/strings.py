@@ -1,20 +1,211 @@
-"""The laws of the keywords about texts: `minLength`, `maxLength`, `pattern`, `format`."""
+"""The laws of the keywords about texts, and how long the texts are that a pattern finds itself in."""
 
 from __future__ import annotations
 
+import math
+import re
+from functools import lru_cache
 from itertools import combinations, product
 from math import inf
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from instrc.jsonvalue import Json, as_text, listing
 from instrc.schema.kinds import own_kinds
-from instrc.schema.laws.bounds import Range, bound, laws_of_sizes
 from instrc.schema.laws.law import Answer, KeywordLaws, Schema, same
-from instrc.schema.name_patterns import matches
+from instrc.schema.laws.numbers import Range, bound, laws_of_sizes
+from instrc.schema.patterns import matches
+from instrc.text.jsonvalue import Json, as_text, listing
+from instrc.text.limits import EXTENT_LENGTH, EXTENT_LEVELS
 
 if TYPE_CHECKING:
-    from instrc.schema.extents import Extent
-    from instrc.schema.laws.question import InstanceEvaluation
+    from instrc.schema.laws.law import InstanceEvaluation
+
+
+# How long the texts are that a pattern finds itself in, and with which letter they begin; `None` for what is hard to say.
+#
+#     extent(r"^\d{5}$")      # Extent(low=5, high=5, first=the digits)
+#     extent("abc")           # Extent(low=3, high=inf, first=any letter)
+#
+# Read are letters, classes, groups, choices and repetitions; a pattern with anything else has no known extent.
+# The sets of letters may be too large, never too small.
+
+
+_ANY = (1 << 129) - 1
+"""A set of letters: a bit for each of ASCII, and one for all others."""
+_DIGITS = sum(1 << ord(letter) for letter in "0123456789")
+_WORD = _DIGITS | sum(1 << ord(letter) for letter in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+_CLASSES = {"d": _DIGITS, "w": _WORD, "D": _ANY, "W": _ANY, "s": _ANY, "S": _ANY}
+_REPEATED = re.compile(r"\{(\d{1,6})(,(\d{1,6})?)?\}")
+_ONE = re.compile(r"x[0-9A-Fa-f]{2}|u(?![dD][89abAB])[0-9A-Fa-f]{4}|c[A-Za-z]|[pP]\{[^}]*\}|[nrtfv0](?!\d)")
+
+
+class Extent(NamedTuple):
+    """The lengths of the texts that satisfy a pattern, and the letters that they begin with."""
+
+    low: int
+    high: float
+    first: int = _ANY
+
+    def disjoint(self, other: Extent) -> bool:
+        """Tell whether no text satisfies two patterns."""
+        return self.low > other.high or other.low > self.high or (min(self.low, other.low) > 0 and not self.first & other.first)
+
+
+class _Part(NamedTuple):
+    """What a piece of a pattern takes, and whether it is held at the beginning and at the end of the text."""
+
+    low: int
+    high: float
+    first: int
+    begins: bool = False
+    ends: bool = False
+
+
+class _HardError(Exception):
+    """A pattern has something in it that is not read here."""
+
+
+@lru_cache(maxsize=512)
+def extent(pattern: str) -> Extent | None:
+    """Return the lengths and first letters of the texts that satisfy a pattern; `None` if they are not known."""
+    if len(pattern) > EXTENT_LENGTH:
+        return None
+    try:
+        part, end = _choice(pattern, 0, 0)
+    except (_HardError, IndexError):
+        return None
+    if end < len(pattern):
+        return None
+    return Extent(part.low, part.high if part.begins and part.ends else math.inf, part.first if part.begins else _ANY)
+
+
+def _choice(text: str, at: int, depth: int) -> tuple[_Part, int]:
+    """Read what is between `|` signs, up to the end of a group or of the pattern."""
+    if depth > EXTENT_LEVELS:
+        raise _HardError
+    part, at = _sequence(text, at, depth)
+    while text[at : at + 1] == "|":
+        other, at = _sequence(text, at + 1, depth)
+        first = part.first | other.first if part.low and other.low else _ANY
+        low, high = min(part.low, other.low), max(part.high, other.high)
+        part = _Part(low, high, first, part.begins and other.begins, part.ends and other.ends)
+    return part, at
+
+
+def _sequence(text: str, at: int, depth: int) -> tuple[_Part, int]:
+    low, high, first, begins, ends = 0, 0.0, 0, False, False
+    while at < len(text) and text[at] not in "|)":
+        if text[at] == "^":
+            if high:  # nothing stands before the beginning of a text
+                raise _HardError
+            begins, at = True, at + 1
+            continue
+        if text[at] == "$":
+            ends, at = True, at + 1
+            continue
+        if ends:
+            raise _HardError
+        piece, at = _piece(text, at, depth)
+        if not low:
+            first |= piece.first
+        begins = begins or (piece.begins and not high)
+        low, high, ends = low + piece.low, high + piece.high, piece.ends
+    return _Part(low, high, first if low else _ANY, begins, ends), at
+
+
+def _piece(text: str, at: int, depth: int) -> tuple[_Part, int]:
+    """Read one letter, class or group, and how often it stands there."""
+    part, at = _atom(text, at, depth)
+    least, most = 1, 1.0
+    if text[at : at + 1] in {"*", "+", "?"}:
+        least, most = {"*": (0, math.inf), "+": (1, math.inf), "?": (0, 1.0)}[text[at]]
+        at += 1
+    elif found := _REPEATED.match(text, at):
+        least = int(found[1])
+        most = float(found[3]) if found[3] else math.inf if found[2] else float(least)
+        at = found.end()
+    if (least, most) != (1, 1.0):
+        if text[at : at + 1] == "?":
+            at += 1
+        part = _Part(part.low * least, part.high * most if part.high else 0.0, part.first, part.begins and least > 0)
+    return part, at
+
+
+def _atom(text: str, at: int, depth: int) -> tuple[_Part, int]:
+    letter = text[at]
+    match letter:
+        case "(":
+            return _group(text, at, depth)
+        case "[":
+            letters, at = _class(text, at + 1)
+            return _Part(1, 1.0, letters), at
+        case "\\":
+            return _escape(text, at + 1)
+        case "*" | "+" | "?":
+            raise _HardError
+        case ".":
+            return _Part(1, 1.0, _ANY), at + 1
+        case _:
+            return _Part(1, 1.0, _bit(letter)), at + 1
+
+
+def _group(text: str, at: int, depth: int) -> tuple[_Part, int]:
+    start = at + 1
+    if text.startswith("?", start):
+        named = re.match(r"\?(?::|<[A-Za-z_]\w*>)", text[start:])
+        if named is None:
+            raise _HardError
+        start += named.end()
+    part, end = _choice(text, start, depth + 1)
+    if end == len(text):
+        raise _HardError  # the group has no end
+    return part, end + 1
+
+
+def _escape(text: str, at: int) -> tuple[_Part, int]:
+    """Read what stands behind a backslash."""
+    letter = text[at]
+    if letter in _CLASSES:
+        return _Part(1, 1.0, _CLASSES[letter]), at + 1
+    if letter in "bB":
+        return _Part(0, 0.0, 0), at + 1
+    if found := _ONE.match(text, at):
+        return _Part(1, 1.0, _ANY), found.end()
+    if letter.isalnum():
+        raise _HardError
+    return _Part(1, 1.0, _bit(letter)), at + 1
+
+
+def _class(text: str, at: int) -> tuple[int, int]:
+    """Read a class behind its `[`; return its letters and the place behind it."""
+    negated = text[at] == "^"
+    at += negated
+    letters = 0
+    while text[at] != "]":
+        start, at = _member(text, at)
+        if text[at] == "-" and text[at + 1] != "]":
+            end, at = _member(text, at + 1)
+            low, high = start.bit_length() - 1, end.bit_length() - 1
+            single = start.bit_count() == end.bit_count() == 1
+            letters |= sum(1 << code for code in range(low, high + 1)) if single and high < 128 else _ANY
+        else:
+            letters |= start
+    return (_ANY & ~letters | 1 << 128 if negated and letters != _ANY else _ANY if negated else letters), at + 1
+
+
+def _member(text: str, at: int) -> tuple[int, int]:
+    if text[at] == "[":
+        raise _HardError  # classes in classes are another dialect
+    if text[at] != "\\":
+        return _bit(text[at]), at + 1
+    part, at = _escape(text, at + 1)
+    return part.first or _ANY, at
+
+
+def _bit(letter: str) -> int:
+    return 1 << min(ord(letter), 128)
+
+
+# The laws of the keywords about texts: `minLength`, `maxLength`, `pattern`, `format`.
 
 
 def length(schema: Schema) -> Range:
@@ -37,7 +228,6 @@ def without_texts(schema: Schema) -> tuple[str, ...] | None:
         return None
     if isinstance(own := schema.get("pattern"), str) and own.startswith("/^"):  # nothing stands before the beginning of a text
         return ("pattern",)
-    from instrc.schema.extents import Extent, extent  # few schemas have patterns
 
     members = [("", schema), *(("allOf", each) for each in listing(schema.get("allOf")) if isinstance(each, dict))]
     patterns: list[tuple[str, Extent]] = []

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, assert_never
 
-from instrc.jsonvalue import Json
 from instrc.schema.laws.law import KeywordLaws, Kinds, Schema
 from instrc.schema.vocabulary import KEYWORDS, Family
+from instrc.text.jsonvalue import Json
 
 if TYPE_CHECKING:
-    from instrc.schema.laws.question import Relations
+    from instrc.schema.laws.law import Relations
 
 _NONE: Final = KeywordLaws()
 

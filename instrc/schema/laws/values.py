@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from instrc.jsonvalue import Json, equal
-from instrc.schema.equality import EqualityKeys
-from instrc.schema.kinds import kind_of_value, kinds_of_types, types_of
+from instrc.schema.kinds import EqualityKeys, kind_of_value, kinds_of_types, types_of
 from instrc.schema.laws.law import NO_LAW, UNSATISFIABLE, Answer, KeywordLaws, Kinds, Schema, Verdict
+from instrc.text.jsonvalue import Json, equal
 
 if TYPE_CHECKING:
-    from instrc.schema.laws.question import InstanceEvaluation, Relations
+    from instrc.schema.laws.law import InstanceEvaluation, Relations
 
 
 def _type(left: Json, right: Json) -> Json | Verdict:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from instrc.jsonvalue import Json
+from instrc.text.jsonvalue import Json
 
 
 @dataclass(frozen=True)

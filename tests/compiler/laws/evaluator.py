@@ -13,7 +13,7 @@ from typing import Any
 
 from bodies import Block, Body, Call, Expression
 
-from instrc.jsontext import dumps
+from instrc.text.jsontext import dumps
 
 MEMBERS = {
     "ma": "a",

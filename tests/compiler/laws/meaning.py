@@ -13,14 +13,13 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from instrc.compiler import compile_source
-from instrc.ir.artefact import Artefact
-from instrc.ir.options import CompileOptions
-from instrc.jsontext import dumps
-from instrc.jsonvalue import Json
+from instrc.compiler.driver import compile_source
+from instrc.compiler.graph import Artefact, CompileOptions
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.source import Source
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
+from instrc.text.source import Source
 from instrc.vibes.registry import Registry
 
 

@@ -16,19 +16,18 @@ from jsonschema import Draft202012Validator
 from meaning import MODELS, OTHERS, Around, Step, Tree, compiled, registry, trees, write
 from shortest import assert_shortest
 
-from instrc.compiler import compile_vibe
-from instrc.emit.vibes import emit_vibe
-from instrc.flattening.flatten import flatten
-from instrc.flattening.strip import ENGINE, strip
-from instrc.ir.artefact import Artefact
-from instrc.ir.chunk_json import write_chunk
-from instrc.ir.options import CompileOptions
-from instrc.ir.process import Process
-from instrc.ir.steps import Chunk
-from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, JsonObject
-from instrc.passes.partition.shortest import shortest_sequence
+from instrc.compiler.driver import compile_vibe
+from instrc.compiler.emit.vibes import emit_vibe
+from instrc.compiler.graph import Artefact, CompileOptions
+from instrc.compiler.partition.sequence import shortest_sequence
 from instrc.problems.report import Report
+from instrc.process.chunk_json import write_chunk
+from instrc.process.flow import Chunk
+from instrc.process.process import Process
+from instrc.schema.flattening.flatten import flatten
+from instrc.schema.strip import ENGINE, strip
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject
 from instrc.vibes.registry import Registry
 
 QUICK = examples(150)
@@ -256,7 +255,7 @@ def test_bytes_do_not_depend_on_the_seed_of_hashes(folder: Path, known: Registry
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from pathlib import Path\n"
         "from instrc.vibes.registry import Registry\n"
-        "from instrc.jsontext import dumps\n"
+        "from instrc.text.jsontext import dumps\n"
         "from meaning import compiled\n"
         "for text in sys.stdin.read().strip().splitlines():\n"
         "    made = compiled(text, Registry([Path(sys.argv[2])]))\n"

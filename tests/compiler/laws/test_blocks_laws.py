@@ -16,14 +16,14 @@ from jsonschema import Draft202012Validator
 from meaning import compiled, same
 from shortest import assert_shortest
 
-from instrc.emit.emit import process_of
-from instrc.emit.vibes import emit_vibe
-from instrc.flattening.flatten import flatten
-from instrc.ir.options import CompileOptions
-from instrc.ir.process import Process
-from instrc.jsontext import dumps
-from instrc.jsonvalue import Json
-from instrc.passes.partition.sequence import sequence
+from instrc.compiler.emit.emit import process_of
+from instrc.compiler.emit.vibes import emit_vibe
+from instrc.compiler.graph import CompileOptions
+from instrc.compiler.partition.sequence import sequence
+from instrc.process.process import Process
+from instrc.schema.flattening.flatten import flatten
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
 from instrc.vibes.registry import Registry
 
 QUICK = examples(120)

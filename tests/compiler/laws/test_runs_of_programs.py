@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from meaning import compiled
 
-from instrc.ir.process import Process
+from instrc.process.process import Process
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.v1 import values
 from instrc.runtime.plan import plan_of

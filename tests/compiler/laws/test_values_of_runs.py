@@ -17,9 +17,9 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from meaning import compiled
 
-from instrc.jsontext import dumps
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
+from instrc.text.jsontext import dumps
 from instrc.vibes.registry import Registry
 
 QUICK = examples(150)

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from instrc.limits.programs import TOLD_OF_A_KIND
-from instrc.lint.words import suspicious_words
-from instrc.source import Source, Span
+from instrc.compiler.lint.keywords import suspicious_words
+from instrc.text.limits import TOLD_OF_A_KIND
+from instrc.text.source import Source, Span
 
 ANYWHERE = Span(Source("letter.vibe.json", " "), 0, 0)
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from instrc import compile  # noqa: A004  -- the name of our own command
-from instrc.checking.many import check_files
-from instrc.lint.words import suspicious_words
+from instrc.compiler.checking import check_files
+from instrc.compiler.lint.keywords import suspicious_words
 from instrc.problems.problem import CompileWarning, Problem
 from instrc.problems.schemas import ExcludedValue, IdleKeyword, RefusedDefault
 from instrc.problems.settings import IdleSetting

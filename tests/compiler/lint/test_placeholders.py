@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.problems.report import Report
-from instrc.source import Source
-from instrc.workspace import OptionOverrides, Workspace
+from instrc.text.source import Source
 
 
 def found(program: str, folder: Path) -> list[tuple[int, str]]:

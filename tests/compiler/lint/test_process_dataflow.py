@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from objects import an_object as chunk
 
-from instrc.jsontext import dumps, loads
-from instrc.lint.review import review
+from instrc.compiler.lint.review import review
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
+from instrc.text.jsontext import dumps, loads
 from instrc.vibes.registry import Registry
 
 PROCESSES = sorted((Path(__file__).parents[3] / "examples").glob("*/expected/**/*.process.json"))

@@ -13,11 +13,11 @@ from jsonschema import Draft202012Validator
 from objects import an_object as chunk
 
 import instrc
-from instrc import resources
-from instrc.ir.process import Process
-from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import at, pointer, tokens
 from instrc.problems.problem import CompileError
+from instrc.process.process import Process
+from instrc.text import files
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import at, pointer, tokens
 
 OK = {"type": "object", "properties": {"ok": {"type": "boolean"}, "list": {"type": "array"}}}
 HOLDS = {"path": "ask.ok", "schema": {"const": True}}
@@ -202,7 +202,7 @@ def test_a_process_that_refers_to_its_blocks_is_judged_as_composed(tmp_path: Pat
 
 ELSEWHERE = {f"{ELSE}/anyOf/0/else/of", f"{WHEN}/anyOf/1/properties/branch/const"}
 """What only a look at another place can tell, as no JSON Schema can: the name of a `repeat`, the number of a branch."""
-META = Draft202012Validator(loads(resources.read("schemas", "meta/vibe.schema.json")))
+META = Draft202012Validator(loads(files.read("schemas", "meta/vibe.schema.json")))
 RIGHT = [
     ("/value", {"all": ["done", {"const": 1}, {"path": "found.ok", "optional": True}]}),
     (f"{EACH}/each/in", 3),

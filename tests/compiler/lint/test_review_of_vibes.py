@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from instrc.lint.review import review
-from instrc.lint.used_vibes import used_vibes
+from instrc.compiler.lint.programs import used_vibes
+from instrc.compiler.lint.review import review
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.vibes import DanglingReference, ForwardReference, InvalidSolution, MissingFromProperties

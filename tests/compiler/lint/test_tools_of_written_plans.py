@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from objects import an_object as chunk
 
-from instrc.jsontext import dumps
-from instrc.lint.review import review
+from instrc.compiler.lint.review import review
 from instrc.problems.report import Report
 from instrc.problems.schemas import InvalidSchema
+from instrc.text.jsontext import dumps
 from instrc.vibes.registry import Registry
 
 QUERY = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from instrc import compile  # noqa: A004  -- the name of our own command
-from instrc.lint.words import suspicious_words
+from instrc.compiler.lint.keywords import suspicious_words
 from instrc.problems.problem import CompileError
 from instrc.problems.schemas import ImpossibleSchema
 

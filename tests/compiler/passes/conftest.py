@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from usual_vibes import VIBES
 
-from instrc.jsontext import dumps
+from instrc.text.jsontext import dumps
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from instrc.jsontext import dumps
-from instrc.jsonvalue import Json
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
 
 _BLOCK = re.compile(r"^(`{3,})([^\n`]*)\n(.*?)^\1 *$", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"^## +(.+?) *$", re.MULTILINE)

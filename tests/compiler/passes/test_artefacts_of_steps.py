@@ -10,7 +10,7 @@ from objects import an_object
 from usual_vibes import TEXT, compiled, problems
 
 import instrc
-from instrc.jsontext import dumps
+from instrc.text.jsontext import dumps
 
 
 @pytest.mark.parametrize("call", ["Team(of: of)", "Team({ of: of })", "Team({ of })"])

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 from documents import Block, Case, cases_of, outline
 
-from instrc.compiler import check_source, compile_source, compile_vibe
-from instrc.ir.artefact import Artefact
-from instrc.ir.options import CompileOptions
-from instrc.jsontext import dumps, loads
+from instrc.compiler.driver import check_source, compile_source, compile_vibe
+from instrc.compiler.graph import Artefact, CompileOptions
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
-from instrc.source import Source
+from instrc.text.jsontext import dumps, loads
+from instrc.text.source import Source
 from instrc.vibes.registry import Registry
 
 HERE = Path(__file__).parent

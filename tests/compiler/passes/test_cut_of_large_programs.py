@@ -6,10 +6,9 @@ from random import Random
 
 import pytest
 
-from instrc.passes.partition import sequence as blocks_module
-from instrc.passes.partition import shortest as search_module
-from instrc.passes.partition.sequence import sequence
-from instrc.passes.partition.shortest import BLOCK, Frontier
+from instrc.compiler.partition import sequence as blocks_module
+from instrc.compiler.partition import sequence as search_module
+from instrc.compiler.partition.sequence import BLOCK, Frontier, sequence
 
 PROGRAMS = range(60)
 """What stands for a program is a number: the pieces of it are drawn at random."""

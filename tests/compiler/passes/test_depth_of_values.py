@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from instrc.compiler import compile_source
-from instrc.ir.options import CompileOptions
+from instrc.compiler.driver import compile_source
+from instrc.compiler.graph import CompileOptions
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.source import Source
+from instrc.text.source import Source
 from instrc.vibes.registry import Registry
 
 VIBE = '{ "type": "object", "additionalProperties": true }'

@@ -9,11 +9,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import instrc
-from instrc.emit.vibes import emit_vibe
-from instrc.flattening.flatten import flatten
-from instrc.ir.artefact import Artefact
-from instrc.passes.compose import outcomes
+from instrc.compiler.compose import outcomes
+from instrc.compiler.emit.vibes import emit_vibe
+from instrc.compiler.graph import Artefact
 from instrc.problems.report import Report
+from instrc.schema.flattening.flatten import flatten
 
 TEXT = {"type": "string"}
 A = {"type": "object", "properties": {"x": TEXT}, "required": ["x"]}

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from usual_vibes import TEXT, compiled, problems
 
-from instrc.jsontext import dumps
 from instrc.problems.calls import UnchosenExport
+from instrc.text.jsontext import dumps
 
 PAIR = "{ a: A(prompt), b: B(prompt) }"
 

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from instrc.compiler import check_source, compile_source
-from instrc.ir.artefact import Artefact
-from instrc.ir.options import CompileOptions
-from instrc.passes.bind import bind, calls
-from instrc.passes.instructions import InstructionTable
+from instrc.compiler.bind import bind, calls
+from instrc.compiler.driver import check_source, compile_source
+from instrc.compiler.graph import Artefact, CompileOptions
+from instrc.compiler.instructions import InstructionTable
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.source import Source
+from instrc.text.source import Source
 from instrc.vibes.registry import Registry
 
 VIBE = '{ "type": "object", "properties": { "text": { "type": "string" }, "part": {} }, "required": ["text"] }'
@@ -120,7 +119,7 @@ def test_a_check_emits_nothing_that_cannot_fail(folder: Path, monkeypatch: pytes
         check_source(Source("t.aug", text), Registry([folder]), CompileOptions(), Report(), stem="t")
 
     check(chain(3, exported=(2,)))
-    monkeypatch.setattr("instrc.emit.emit.emit", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("instrc.compiler.emit.emit.emit", lambda *_, **__: 1 / 0)
     check(chain(3, exported=(2,)))
     with pytest.raises(ZeroDivisionError):
         check("Around_Mixin(A(A(prompt)))")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from instrc.ir.surface import Anonymous
-from instrc.passes.bind.identity import Identities
+from instrc.compiler.bind.steps import Identities
+from instrc.language.parser import parse
+from instrc.language.surface import Anonymous
 from instrc.problems.report import Report
-from instrc.source import Source
-from instrc.syntax.parser import parse
+from instrc.text.source import Source
 
 
 def numbers(*texts: str) -> list[int]:

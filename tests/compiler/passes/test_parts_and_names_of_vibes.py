@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import instrc
-from instrc.jsontext import dumps
+from instrc.text.jsontext import dumps
 
 TEXT = {"type": "string"}
 INNER = {"$anchor": "there", "type": "object", "properties": {"day": TEXT}, "required": ["day"]}

@@ -9,7 +9,7 @@ import pytest
 from marked_mistakes import problems_of
 from objects import an_object
 
-from instrc.jsontext import dumps
+from instrc.text.jsontext import dumps
 
 TEXT = {"type": "string"}
 

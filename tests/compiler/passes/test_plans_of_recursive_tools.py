@@ -8,12 +8,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import instrc
-from instrc.dialects.catalogue import targets
-from instrc.lifting.lift import lift
-from instrc.lowering.encode import encode
-from instrc.lowering.lower import lower
-from instrc.lowering.rules import breaches
-from instrc.plans.check import check_plan
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import encode, lower
+from instrc.providers.lowering.rules import breaches
+from instrc.providers.targets import targets
+from instrc.tools.plan_check import check_plan
 
 ACT = {"type": "object", "properties": {"plan": {"type": "array"}}, "required": ["plan"]}
 

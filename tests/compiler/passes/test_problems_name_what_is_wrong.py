@@ -9,11 +9,11 @@ from objects import an_object
 from usual_vibes import TEXT, VIBES, compiled, problems
 
 import instrc
-from instrc.compiler import compile_source
-from instrc.ir.options import CompileOptions
-from instrc.jsontext import dumps
+from instrc.compiler.driver import compile_source
+from instrc.compiler.graph import CompileOptions
 from instrc.problems.report import Report
-from instrc.source import Source
+from instrc.text.jsontext import dumps
+from instrc.text.source import Source
 from instrc.vibes.registry import Registry
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import instrc
-from instrc.emit.vibes import emit_vibe
+from instrc.compiler.emit.vibes import emit_vibe
 from instrc.problems.problem import CompileError
 
 TEXT = {"type": "string"}

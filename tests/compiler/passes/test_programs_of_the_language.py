@@ -10,8 +10,8 @@ from marked_mistakes import problems_of
 from objects import an_object
 
 import instrc
-from instrc.jsontext import dumps, loads
 from instrc.problems.report import Report
+from instrc.text.jsontext import dumps, loads
 
 TEXT = {"type": "string"}
 

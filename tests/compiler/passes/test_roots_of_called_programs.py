@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from instrc.jsontext import dumps
-from instrc.launching.preparing import prepare
+from instrc.compiler.workspace import OptionOverrides, Workspace
+from instrc.engines.prepare import prepare
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.workspace import OptionOverrides, Workspace
+from instrc.text.jsontext import dumps
 
 OURS = {"type": "object", "properties": {"ours": {"type": "string"}}, "required": ["ours"]}
 THEIRS = {"type": "object", "properties": {"theirs": {"type": "string"}}, "required": ["theirs"]}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from usual_vibes import problems
 
-from instrc.passes.compose.objects import admits_objects
+from instrc.compiler.compose.contents import admits_objects
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 from objects import an_object
 
 import instrc
-from instrc.ir.artefact import Artefact
+from instrc.compiler.graph import Artefact
 from instrc.problems.report import Report
 
 TEXT = {"type": "string"}

@@ -10,17 +10,16 @@ from typing import Any
 
 import pytest
 
-from instrc.jsonvalue import Json
-from instrc.runtime.activities import Activities
-from instrc.runtime.drivers.dbos.engine import DurableEngine
-from instrc.runtime.drivers.temporal.engine import TemporalEngine
+from instrc.engines.dbos.durable_engine import DurableEngine
+from instrc.engines.folder import FolderEngine
+from instrc.engines.temporal.temporal_engine import TemporalEngine
+from instrc.runtime.activities import Activities, Retry
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Engine, Equip, Launch, RunReport
-from instrc.runtime.events import Event
-from instrc.runtime.folder import FolderEngine
 from instrc.runtime.models.model import ModelError, Reply, Request
 from instrc.runtime.plan import plan_of
-from instrc.runtime.retrying import Retry
+from instrc.runtime.traces import Event
+from instrc.text.jsonvalue import Json
 
 
 def on_server(folder: Path, equip: Equip, **more: Any) -> TemporalEngine:

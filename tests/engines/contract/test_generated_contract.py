@@ -9,11 +9,11 @@ import pytest
 from generated_processes import answer_to, processes
 from hypothesis import HealthCheck, Phase, given, settings
 
-from instrc.jsonvalue import Json
 from instrc.runtime.activities import ActivityError, current_call
 from instrc.runtime.interpreter import versions
 from instrc.runtime.models.model import Request
 from instrc.runtime.plan import plan_of
+from instrc.text.jsonvalue import Json
 
 INPUTS = {"prompt": "go"}
 NAMES = ("A", "B", "Risky")

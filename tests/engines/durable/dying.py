@@ -18,14 +18,13 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from written_processes import DECISION, TEXT, attempt, call, chunk, each, is_, process, repeat, step, when
 
-from instrc.runtime.activities import PENDING, Activities, ActivityError, current_call
-from instrc.runtime.drivers.dbos import carrying
-from instrc.runtime.drivers.dbos.engine import DurableEngine
+from instrc.engines.dbos import carrying
+from instrc.engines.dbos.durable_engine import DurableEngine
+from instrc.runtime.activities import ONCE, PENDING, Activities, ActivityError, current_call
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch
 from instrc.runtime.models.model import Reply, Request
 from instrc.runtime.plan import plan_of
-from instrc.runtime.retrying import ONCE
 
 CHILD = process(
     serverContext1=chunk(step1_inner=call("Inner", "prompt")), llmContext1=chunk(step2_said=step(TEXT, "step1_inner"))

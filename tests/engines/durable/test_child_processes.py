@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from written_processes import DECISION, chunk, process, step
 
+from instrc.engines.dbos.carrying import Live, child_of
 from instrc.runtime.activities import Activities
-from instrc.runtime.drivers.dbos.children import child_of
-from instrc.runtime.drivers.dbos.live import Live
 from instrc.runtime.plan import plan_of
 
 ASKING = process(userContext1=chunk(step1_confirm=step(DECISION, "prompt")))

@@ -14,15 +14,14 @@ from typing import Any
 import pytest
 from written_processes import ASK, DECISION, attempt, call, chunk, process, step
 
+from instrc.engines.dbos import runner, store
+from instrc.engines.dbos.durable_engine import DurableEngine
+from instrc.engines.dbos.runner import EventLoopThread, LoopEndedError, Runner
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activities
-from instrc.runtime.drivers.dbos import mail, rest
-from instrc.runtime.drivers.dbos.engine import DurableEngine
-from instrc.runtime.drivers.dbos.event_loop import EventLoopThread, LoopEndedError
-from instrc.runtime.drivers.dbos.runner import Runner
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch, RunReport
-from instrc.runtime.models.sampling import Sample
+from instrc.runtime.models.model import Sample
 from instrc.runtime.plan import plan_of
 
 LATE = process(
@@ -155,7 +154,7 @@ class TestRest:
 
     @pytest.fixture(autouse=True)
     def at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(rest, "LINGER", 0.0)
+        monkeypatch.setattr(runner, "LINGER", 0.0)
 
     def test_it_wakes_for_an_answer_of_this_process_or_another(self, made: Callable[[str], DurableEngine]) -> None:
         engine = made("store")
@@ -165,9 +164,9 @@ class TestRest:
         assert runner.rest.parked == {"r1": None, "r2": None}
         assert go(engine.answer("r1", "confirm", YES)).status == "done"
         asleep(engine)
-        letter = mail.Letter(token_hex(16), "r2", {"answer": "userContext1", "data": YES})
-        mail.send(engine.asker.db(), letter)
-        while mail.verdict_of(engine.asker.db(), letter.id) == "open":
+        letter = store.Letter(token_hex(16), "r2", {"answer": "userContext1", "data": YES})
+        store.send(engine.asker.db(), letter)
+        while store.verdict_of(engine.asker.db(), letter.id) == "open":
             time.sleep(0.02)
         assert go(engine.resume("r2")).status == "done"
 

@@ -10,7 +10,7 @@ import pytest
 from postgres_server import Database, postgres
 
 import instrc
-from instrc.jsontext import dumps, loads
+from instrc.text.jsontext import dumps, loads
 
 PROGRAM = """
 const answer = prompt | @{ title: "Approve_User", type: "object", properties: { decision: { enum: ["Approve", "Reject"] } },

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from written_processes import DECISION, call, chunk, process, step
 
+from instrc.engines.dbos.durable_engine import DurableEngine
 from instrc.runtime.activities import Activities
-from instrc.runtime.drivers.dbos.engine import DurableEngine
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch
 from instrc.runtime.interpreter.v1 import apply as applying

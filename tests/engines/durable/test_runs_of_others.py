@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from instrc.runtime.drivers.dbos import engine as dbos
-from instrc.runtime.drivers.dbos.engine import DurableEngine
-from instrc.runtime.drivers.dbos.lock import _Advisory
+from instrc.engines.dbos import durable_engine as dbos
+from instrc.engines.dbos.durable_engine import DurableEngine
+from instrc.engines.dbos.store import _Advisory
 
 
 class Watched(DurableEngine):

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "durable"))
 
 from dying import Life
 
-from instrc.runtime.drivers.temporal.engine import TemporalEngine
+from instrc.engines.temporal.temporal_engine import TemporalEngine
 
 
 class Worker(Life):

@@ -20,13 +20,12 @@ from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer
 from working import MEETING, ROUNDS, equipped
 
+from instrc.engines.temporal import documents
+from instrc.engines.temporal.connection import converter, trouble
+from instrc.engines.temporal.temporal_engine import TemporalEngine
+from instrc.engines.temporal.worker import runner
+from instrc.engines.temporal.workflow import RunWorkflow
 from instrc.problems.problem import CompileError
-from instrc.runtime.drivers.temporal import names
-from instrc.runtime.drivers.temporal.blobs import converter
-from instrc.runtime.drivers.temporal.connection import trouble
-from instrc.runtime.drivers.temporal.engine import TemporalEngine
-from instrc.runtime.drivers.temporal.serving import runner
-from instrc.runtime.drivers.temporal.workflow import RunWorkflow
 from instrc.runtime.engine import Launch
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
@@ -204,7 +203,7 @@ def test_answers_that_are_not_read_yet_go_along(cluster: Cluster) -> None:
             "carried": {"state": state, "due": {}, "later": [], "unread": {"userContext1": {"ok": {"decision": "Approve"}}}},
         }
         memo = {"name": "t", "how": {}, "begun": ""}
-        await client.start_workflow(names.WORKFLOW, launch, id=cluster.queue + "r9", task_queue=cluster.queue, memo=memo)
+        await client.start_workflow(documents.WORKFLOW, launch, id=cluster.queue + "r9", task_queue=cluster.queue, memo=memo)
         report = await engine.resume("r9")
         assert [question.id for question in report.questions] == ["userContext2"]
 

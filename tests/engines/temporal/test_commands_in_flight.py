@@ -13,8 +13,8 @@ pytest.importorskip("temporalio")
 
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, ChildWorkflowError
 
-from instrc.runtime.drivers.temporal import port
-from instrc.runtime.drivers.temporal.port import TemporalPort
+from instrc.engines.temporal import workflow as carrier
+from instrc.engines.temporal.workflow import TemporalPort
 
 LAUNCH: Any = {"run": "r1", "digest": "d", "heartbeat": 5, "events": 10, "carried": "what the parent took along"}
 
@@ -56,8 +56,8 @@ class Workflow:
 @pytest.fixture
 def workflow(monkeypatch: pytest.MonkeyPatch) -> Workflow:
     made = Workflow()
-    monkeypatch.setattr(port, "workflow", made)
-    monkeypatch.setattr(port, "COMMANDS_IN_FLIGHT", 2)
+    monkeypatch.setattr(carrier, "workflow", made)
+    monkeypatch.setattr(carrier, "COMMANDS_IN_FLIGHT", 2)
     return made
 
 

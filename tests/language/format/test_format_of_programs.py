@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from printing import print_program
 from programs import bare, programs
 
-from instrc.format.formatter import format_program
-from instrc.ir.surface import Program
+from instrc.language.concrete_tree import read_tree
+from instrc.language.formatter import format_program
+from instrc.language.parser import parse
+from instrc.language.surface import Program
 from instrc.problems.report import Report
-from instrc.source import Source
-from instrc.syntax.parser import parse
-from instrc.syntax.tree import read_tree
+from instrc.text.source import Source
 
 
 def parsed(text: str) -> Program:

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_format_of_programs import UNTIDY, commented
 
-from instrc.format.formatter import format_program
-from instrc.format.pieces import Piece, PiecewiseLayout, format_pieces
-from instrc.lsp.segments import segments_of
+from instrc.language.formatter import format_program
+from instrc.language.incremental_format import Piece, PiecewiseLayout, format_pieces
+from instrc.language.parser import parse
+from instrc.lsp.session import segments_of
 from instrc.problems.report import Report
-from instrc.source import Source
-from instrc.syntax.parser import parse
+from instrc.text.source import Source
 
 
 def laid_out(text: str, known: dict[str, Piece]) -> PiecewiseLayout:

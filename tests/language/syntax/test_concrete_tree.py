@@ -7,12 +7,11 @@ from hypothesis import strategies as st
 from printing import print_program
 from programs import mutated, mutations, programs
 
-from instrc.ir.surface import Program
-from instrc.ir.tree import Leaf, Phrase
+from instrc.language.concrete_tree import Leaf, Phrase, read_tree
+from instrc.language.parser import parse
+from instrc.language.surface import Program
 from instrc.problems.report import Report
-from instrc.source import Source
-from instrc.syntax.parser import parse
-from instrc.syntax.tree import read_tree
+from instrc.text.source import Source
 
 COMMENTED = """
 // before

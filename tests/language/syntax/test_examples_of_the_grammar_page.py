@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from instrc import resources
+from instrc.language.parser import parse
 from instrc.problems.report import Report
-from instrc.source import Source
-from instrc.syntax.parser import parse
+from instrc.text import files
+from instrc.text.source import Source
 
-BLOCKS = re.findall(r"^```aug\n(.*?)^```$", resources.read("grammar", "README.md"), re.DOTALL | re.MULTILINE)
+BLOCKS = re.findall(r"^```aug\n(.*?)^```$", files.read("grammar", "README.md"), re.DOTALL | re.MULTILINE)
 
 
 def test_there_are_examples() -> None:

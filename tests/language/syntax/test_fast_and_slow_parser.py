@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from instrc.language import recovery
+from instrc.language.lexer import Token
+from instrc.language.parser import parse
+from instrc.language.recovery import Stack
 from instrc.problems.report import Report
-from instrc.source import Source
-from instrc.syntax import recovery
-from instrc.syntax.lexer import Token
-from instrc.syntax.parser import parse
-from instrc.syntax.recovery import Stack
+from instrc.text.source import Source
 
 LINES = [
     "const a = Draft(prompt);",

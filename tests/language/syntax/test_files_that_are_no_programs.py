@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from instrc.language.habits import name_habits
+from instrc.language.parser import parse
 from instrc.problems.report import Report
-from instrc.source import Source
-from instrc.syntax.habits import name_habits
-from instrc.syntax.parser import parse
+from instrc.text.source import Source
 
 
 def problems(text: str) -> list[tuple[str, str]]:

@@ -5,10 +5,10 @@ import unicodedata
 import pytest
 from programs import bare
 
-from instrc.ir.surface import Anonymous, Array, Binding, Call, Input, Literal, Name, Object, Pipe, Program, Uri
+from instrc.language.parser import parse
+from instrc.language.surface import Anonymous, Array, Binding, Call, Input, Literal, Name, Object, Pipe, Program, Uri
 from instrc.problems.report import Report
-from instrc.source import Source
-from instrc.syntax.parser import parse
+from instrc.text.source import Source
 
 
 def parsed(text: str) -> Program:

@@ -13,12 +13,12 @@ from lark.exceptions import UnexpectedInput, UnexpectedToken
 from printing import print_program
 from programs import mutated, mutations, programs
 
-from instrc import resources
-from instrc.ir.surface import Program
+from instrc.language import tables
+from instrc.language.parser import parse
+from instrc.language.surface import Program
 from instrc.problems.report import Report
-from instrc.source import Source
-from instrc.syntax import tables
-from instrc.syntax.parser import parse
+from instrc.text import files
+from instrc.text.source import Source
 
 INSIDE_TOKENS = {"bad-escape", "lone-surrogate", "stray-character", "bad-number", "not-plain-data", "repeated-key"}
 """Mistakes that the grammar does not see."""
@@ -31,7 +31,7 @@ NAMES_AT_TIMES = ("or", "else", "in", "is", "until", "max", "keep")
 @cache
 def larks_own_parser() -> Lark:
     """Return a parser of the same grammar, in which lark's contextual lexer tells the words that are names at times."""
-    grammar = resources.read("grammar", "aug.lark").replace(f"|{'|'.join(NAMES_AT_TIMES)})", ")")
+    grammar = files.read("grammar", "aug.lark").replace(f"|{'|'.join(NAMES_AT_TIMES)})", ")")
     return Lark(grammar, parser="lalr", lexer="contextual", maybe_placeholders=False, keep_all_tokens=True)
 
 
@@ -56,15 +56,15 @@ def begins_no_name(text: str, read: Tree[Token]) -> bool:
 
 
 def test_the_kept_tables_are_those_of_the_grammar() -> None:
-    kept = orjson.loads(resources.read("grammar", "aug.tables.json"))
-    assert kept == tables.build_tables(resources.read("grammar", "aug.lark")), "run `python -m instrc.syntax.tables`"
+    kept = orjson.loads(files.read("grammar", "aug.tables.json"))
+    assert kept == tables.build_tables(files.read("grammar", "aug.lark")), "run `python -m instrc.language.tables`"
 
 
 def test_the_grammar_has_no_conflicts(caplog: pytest.LogCaptureFixture) -> None:
     from lark import logger
 
     logger.setLevel("DEBUG")
-    Lark(resources.read("grammar", "aug.lark"), parser="lalr", debug=True)
+    Lark(files.read("grammar", "aug.lark"), parser="lalr", debug=True)
     assert [record.message for record in caplog.records if "onflict" in record.message] == []
 
 
@@ -95,11 +95,11 @@ def test_words_are_told_from_names_where_lark_cannot(text: str, name: str | None
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"null", b'{"grammar": 1}', b"\xff\xfe", b'{"grammar": "start:"}', None])
 def test_damaged_or_missing_tables_are_made_anew(damage: bytes | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "grammar").mkdir()
-    (tmp_path / "grammar" / "aug.lark").write_text(resources.read("grammar", "aug.lark"), encoding="utf-8")
+    (tmp_path / "grammar" / "aug.lark").write_text(files.read("grammar", "aug.lark"), encoding="utf-8")
     if damage is not None:
         (tmp_path / "grammar" / "aug.tables.json").write_bytes(damage)
     whole = tables.tables()
-    monkeypatch.setattr(resources, "root", lambda: tmp_path)
+    monkeypatch.setattr(files, "root", lambda: tmp_path)
     made = tables.tables.__wrapped__()
     assert made.states == whole.states
     assert made.lexer.pattern == whole.lexer.pattern
@@ -109,11 +109,11 @@ def test_damaged_or_missing_tables_are_made_anew(damage: bytes | None, monkeypat
 def test_a_changed_grammar_is_obeyed_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "grammar").mkdir()
     grammar = (
-        resources.read("grammar", "aug.lark").replace('CONST: "const"', 'CONST: "constant"').replace("(?:const|", "(?:constant|")
+        files.read("grammar", "aug.lark").replace('CONST: "const"', 'CONST: "constant"').replace("(?:const|", "(?:constant|")
     )
     (tmp_path / "grammar" / "aug.lark").write_text(grammar, encoding="utf-8")
-    (tmp_path / "grammar" / "aug.tables.json").write_bytes((resources.folder("grammar") / "aug.tables.json").read_bytes())
-    monkeypatch.setattr(resources, "root", lambda: tmp_path)
+    (tmp_path / "grammar" / "aug.tables.json").write_bytes((files.folder("grammar") / "aug.tables.json").read_bytes())
+    monkeypatch.setattr(files, "root", lambda: tmp_path)
     assert tables.tables.__wrapped__().token(" constant", 0) == ("CONST", 1, 9)
 
 
@@ -121,8 +121,8 @@ def test_a_good_program_is_read_without_lark_and_without_problem_classes() -> No
     code = """if True:
         import sys
         from instrc.problems.report import Report
-        from instrc.source import Source
-        from instrc.syntax.parser import parse
+        from instrc.text.source import Source
+        from instrc.language.parser import parse
         parse(Source("a", "A | B"), Report())
         unwanted = {"lark", *("instrc.problems." + part for part in ("text", "words", "brackets", "statements", "notation"))}
         print(sorted(unwanted & set(sys.modules)))

@@ -4,10 +4,10 @@ from hypothesis import given
 from printing import print_program
 from programs import bare, programs
 
-from instrc.ir.surface import Program
+from instrc.language.parser import parse
+from instrc.language.surface import Program
 from instrc.problems.report import Report
-from instrc.source import Source
-from instrc.syntax.parser import parse
+from instrc.text.source import Source
 
 
 def parsed(text: str) -> Program:

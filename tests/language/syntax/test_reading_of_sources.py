@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from instrc.limits.incoming import PROGRAM_BYTES
+from instrc.language.lexer import decode_source
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.source import Source
-from instrc.syntax.lexer import decode_source
+from instrc.text.limits import PROGRAM_BYTES
+from instrc.text.source import Source
 
 
 def taken(data: bytes, limit: int = PROGRAM_BYTES) -> Source:

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from printing import print_program
 from programs import mutated, mutations, programs
 
-from instrc.ir.surface import Program
+from instrc.language.habits import name_habits
+from instrc.language.parser import parse
+from instrc.language.surface import Program
 from instrc.problems.report import Report
 from instrc.problems.suggest import applied
-from instrc.source import Source
-from instrc.syntax.habits import name_habits
-from instrc.syntax.parser import parse
+from instrc.text.source import Source
 
 CASE = re.compile(r"^(```|~~~)aug\n(.*?)\n\1\n```text\n(.*?)```$", re.DOTALL | re.MULTILINE)
 CASES = [

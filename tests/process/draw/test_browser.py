@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from drawn_processes import blocks, straight
 
-from instrc.draw.html import html
-from instrc.draw.picture import picture_of
-from instrc.ir.process import Process
+from instrc.process.picture import picture_of
+from instrc.process.picture_page import html
+from instrc.process.process import Process
 
 CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: `apt-get install chromium`")

@@ -5,14 +5,13 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 import instrc
-from instrc.draw.html import html
-from instrc.draw.picture import picture_of
-from instrc.draw.svg import svg
-from instrc.emit.artefacts import located_process
-from instrc.ir.picture import Picture
-from instrc.jsontext import dumps
-from instrc.runtime.page import page_of
-from instrc.runtime.timeline import spans_of
+from instrc.compiler.emit.emit import located_process
+from instrc.process.picture import Picture, picture_of
+from instrc.process.picture_page import html
+from instrc.process.svg import svg
+from instrc.runtime.trace_page import page_of
+from instrc.runtime.traces import spans_of
+from instrc.text.jsontext import dumps
 
 HOSTILE = "</script></title><img src=x onerror=alert(1)>\"'`]]>--><svg onload=alert(2)><iframe>"
 

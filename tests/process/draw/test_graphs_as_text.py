@@ -12,11 +12,9 @@ import pytest
 from drawn_processes import blocks, hostile, straight
 from syrupy.assertion import SnapshotAssertion
 
-from instrc.draw.dot import dot
-from instrc.draw.mermaid import mermaid
-from instrc.draw.picture import picture_of
-from instrc.ir.picture import Picture
-from instrc.ir.process import Process
+from instrc.process.charts import dot, mermaid
+from instrc.process.picture import Picture, picture_of
+from instrc.process.process import Process
 
 
 def picture(document: Any) -> Picture:

@@ -8,12 +8,10 @@ from itertools import pairwise
 import pytest
 from drawn_processes import blocks, straight
 
-from instrc.draw.layout import layout
-from instrc.draw.leaves import leaves
-from instrc.draw.picture import picture_of
-from instrc.draw.places import Area, Layout, PlacedBox
-from instrc.ir.process import Process
-from instrc.jsonvalue import Json
+from instrc.process.layout import Area, Layout, PlacedBox, layout, leaves
+from instrc.process.picture import picture_of
+from instrc.process.process import Process
+from instrc.text.jsonvalue import Json
 
 
 def placed(document: Json) -> Layout:

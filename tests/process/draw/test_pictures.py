@@ -12,18 +12,13 @@ import pytest
 from drawn_processes import blocks, hostile, straight
 
 import instrc
-from instrc.draw.dot import dot
-from instrc.draw.gutters import TRACK
-from instrc.draw.html import html
-from instrc.draw.layout import layout
-from instrc.draw.mermaid import mermaid
-from instrc.draw.picture import picture_of
-from instrc.draw.places import WIDTH, PlacedBox, PlacedNode
-from instrc.draw.svg import svg
-from instrc.draw.words import wide
-from instrc.ir.picture import Picture
-from instrc.ir.process import Process
 from instrc.problems.problem import CompileError
+from instrc.process.charts import dot, mermaid
+from instrc.process.layout import TRACK, WIDTH, PlacedBox, PlacedNode, layout
+from instrc.process.picture import Picture, picture_of, wide
+from instrc.process.picture_page import html
+from instrc.process.process import Process
+from instrc.process.svg import svg
 
 SIZES = [1, 20, 200, 2000]
 

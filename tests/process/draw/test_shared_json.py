@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.draw.shared_json import SharedJson
+from instrc.process.picture_page import SharedJson
 
 
 def test_equal_values_have_one_number_and_those_that_differ_in_type_or_order_do_not() -> None:

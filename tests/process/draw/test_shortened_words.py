@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from instrc.draw.outline import outline
-from instrc.draw.words import shorten_to_width, wide
-from instrc.jsonvalue import Json
+from instrc.process.picture import shorten_to_width, wide
+from instrc.testing.preview import outline
+from instrc.text.jsonvalue import Json
 
 
 @pytest.mark.parametrize(

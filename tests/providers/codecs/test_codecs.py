@@ -6,11 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from instrc.codecs.codec_json import Damaged
-from instrc.codecs.inside import parts, prune, with_parts
-from instrc.codecs.reading import Codecs, codecs_of
-from instrc.codecs.writing import to_json
-from instrc.ir.codec import (
+from instrc.providers.codec import (
     Alternative,
     ArrayCodec,
     BoxCodec,
@@ -30,8 +26,12 @@ from instrc.ir.codec import (
     TupleCodec,
     UnionCodec,
     ValuesCodec,
+    parts,
+    prune,
+    with_parts,
 )
-from instrc.jsontext import dumps, loads
+from instrc.providers.maps import Codecs, Damaged, codecs_of, to_json
+from instrc.text.jsontext import dumps, loads
 
 TEXT = TextCodec()
 EACH: list[SomeCodec] = [

@@ -9,16 +9,14 @@ from typing import Any
 import pytest
 from objects import closed
 
-from instrc.codecs.acceptance import DefinitionsValidator
-from instrc.codecs.rename_keys import KeyRenamer, schemas_of_key
-from instrc.codecs.transcode import Inexpressible
-from instrc.dialects.catalogue import targets
-from instrc.jsontext import dumps, loads
-from instrc.lifting.lift import lift
-from instrc.lowering.encode import encode
-from instrc.lowering.lower import lower
-from instrc.lowering.toolset import lower_all
 from instrc.problems.problem import CompileError
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import encode, lower
+from instrc.providers.lowering.toolset import lower_all
+from instrc.providers.targets import targets
+from instrc.providers.transcode import Inexpressible, KeyRenamer, schemas_of_key
+from instrc.schema.validation import DefinitionsValidator
+from instrc.text.jsontext import dumps, loads
 
 
 @pytest.mark.parametrize("target", ["mistral", "vllm", "smolagents", "openai", "gemini", "gigachat"])

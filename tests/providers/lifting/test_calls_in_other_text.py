@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from weather import WEATHER
 
-from instrc.lifting.lift import lift
-from instrc.lowering.lower import lower
-from instrc.lowering.toolset import lower_all
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import lower
+from instrc.providers.lowering.toolset import lower_all
 
 TIME: Any = {"type": "object", "properties": {"zone": {"type": "string"}}, "required": ["zone"]}
 HERE = '{"city": "Oslo", "days": 2}'

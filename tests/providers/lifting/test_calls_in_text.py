@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from instrc.dialects.catalogue import targets
-from instrc.jsontext import dumps
-from instrc.lifting.lift import lift
-from instrc.lowering.encode import encode
-from instrc.lowering.lower import lower
-from instrc.lowering.toolset import lower_all
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import encode, lower
+from instrc.providers.lowering.toolset import lower_all
+from instrc.providers.targets import targets
+from instrc.text.jsontext import dumps
 
 WEATHER: Any = {
     "type": "object",

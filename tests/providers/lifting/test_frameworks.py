@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from instrc.lifting.lift import lift
-from instrc.lowering.lower import lower
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import lower
 
 SCHEMA: Any = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 GOOD = {"a": "x"}

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instrc.jsontext import dumps, loads
-from instrc.lifting.lift import lift
-from instrc.lifting.slips import RepairKind
-from instrc.lowering.lower import lower
-from instrc.lowering.toolset import lower_all
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lifting.repair import RepairKind
+from instrc.providers.lowering.lower import lower
+from instrc.providers.lowering.toolset import lower_all
+from instrc.text.jsontext import dumps, loads
 
 SCHEMA: Any = {
     "type": "object",

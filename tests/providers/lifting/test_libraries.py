@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from instrc.lifting.lift import lift
-from instrc.lifting.replies.provider_objects import json_of
-from instrc.lowering.lower import lower
+from instrc.providers.lifting.answers import json_of
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import lower
 
 SCHEMA: Any = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 TEXT = '{"a": "x"}'

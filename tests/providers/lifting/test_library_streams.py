@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from instrc.lifting.lift import lift
-from instrc.lowering.lower import lower
-from instrc.lowering.toolset import lower_all
 from instrc.problems.problem import CompileError
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import lower
+from instrc.providers.lowering.toolset import lower_all
 
 SCHEMA: Any = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 MAP = lower_all([("one", SCHEMA), ("two", SCHEMA)], "openai").map
@@ -311,7 +311,7 @@ def test_a_completion_of_llama_index_is_its_text_and_its_end() -> None:
 
 
 def test_a_stream_without_end_is_refused_and_not_cut_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("instrc.lifting.replies.provider_objects.STREAMED_PIECES", 100)
+    monkeypatch.setattr("instrc.providers.lifting.answers.STREAMED_PIECES", 100)
     piece = {"choices": [{"delta": {"content": "a"}}]}
     assert lift(iter([piece] * 100), MAP).status == "cut"
     with pytest.raises(CompileError, match="the stream has over 100 pieces"):

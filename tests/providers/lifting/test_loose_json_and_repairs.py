@@ -10,11 +10,11 @@ from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.jsontext import dumps, loads
-from instrc.lifting.lift import Lifted, lift
-from instrc.lifting.replies.loose import loose_json
-from instrc.lowering.lower import lower
-from instrc.lowering.toolset import lower_all
+from instrc.providers.lifting.lift import Lifted, lift
+from instrc.providers.lifting.reply import loose_json
+from instrc.providers.lowering.lower import lower
+from instrc.providers.lowering.toolset import lower_all
+from instrc.text.jsontext import dumps, loads
 
 TRIP: Any = {
     "type": "object",

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from instrc.dialects.catalogue import targets
-from instrc.jsontext import dumps
-from instrc.lifting.lift import lift
-from instrc.lifting.slips import listed_word
-from instrc.lowering.encode import encode
-from instrc.lowering.lower import lower
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lifting.repair import listed_word
+from instrc.providers.lowering.lower import encode, lower
+from instrc.providers.targets import targets
+from instrc.text.jsontext import dumps
 
 LETTER: Any = {
     "type": "object",

@@ -12,10 +12,10 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
-from instrc.dialects.catalogue import targets
-from instrc.lifting.lift import lift
-from instrc.lowering.lower import lower
 from instrc.problems.problem import CompileError
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import lower
+from instrc.providers.targets import targets
 
 
 class Slot(BaseModel):

@@ -24,14 +24,14 @@ from adversarial import adversarial, instances
 from jsonschema import Draft202012Validator
 from judges import keywords
 
-from instrc.codecs.transcode import Inexpressible, Transcoder
-from instrc.dialects.catalogue import targets
-from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import equal
-from instrc.lowering.losses import Loss
-from instrc.lowering.lower import Lowering, lower
-from instrc.lowering.rules import breaches
 from instrc.problems.problem import CompileError
+from instrc.providers.lowering.context import Loss
+from instrc.providers.lowering.lower import Lowering, lower
+from instrc.providers.lowering.rules import breaches
+from instrc.providers.targets import targets
+from instrc.providers.transcode import Inexpressible, Transcoder
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import equal
 
 _GIGABYTES = 4
 _SECONDS_A_SEED = 30

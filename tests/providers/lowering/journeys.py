@@ -12,20 +12,18 @@ from generate import Instances
 from jsonschema import Draft202012Validator
 from judges import keywords
 
-from instrc.codecs.transcode import Inexpressible
-from instrc.importing.import_tools import import_tools
-from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import equal
-from instrc.lifting.lift import lift
-from instrc.lowering.encode import encode
-from instrc.lowering.lower import lower
-from instrc.lowering.reading import read
-from instrc.lowering.rules import breaches
-from instrc.lowering.sample import sample
-from instrc.lowering.survey import survey
-from instrc.lowering.verify import verify
+from instrc.compiler.importing import import_tools
 from instrc.problems.problem import CompileError
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.intake import read, survey
+from instrc.providers.lowering.lower import encode, lower
+from instrc.providers.lowering.rules import breaches
+from instrc.providers.lowering.verify import verify
+from instrc.providers.transcode import Inexpressible
+from instrc.schema.samples import sample
 from instrc.schema.walk import map_schemas
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import equal
 
 ENDINGS = (".json", ".jsonl", ".yaml", ".yml")
 

@@ -9,19 +9,18 @@ import pytest
 from generate import schema_of
 from objects import closed
 
-from instrc.dialects.catalogue import targets
-from instrc.ir.dialect import Limits
-from instrc.jsontext import dumps
-from instrc.lifting.lift import lift
-from instrc.lowering.budgets import count, exceeded
-from instrc.lowering.encode import encode
-from instrc.lowering.lower import lower
-from instrc.lowering.options import LoweringOptions
-from instrc.lowering.rebuild import rebuild
-from instrc.lowering.rules import breaches
-from instrc.lowering.toolset import lower_all
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
+from instrc.providers.dialect import Limits
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.build import count, exceeded
+from instrc.providers.lowering.context import LoweringOptions
+from instrc.providers.lowering.lower import encode, lower
+from instrc.providers.lowering.rebuild import rebuild
+from instrc.providers.lowering.rules import breaches
+from instrc.providers.lowering.toolset import lower_all
+from instrc.providers.targets import targets
+from instrc.text.jsontext import dumps
 
 
 def flat(number: int, *, required: bool = True, kind: str = "string") -> Any:
@@ -267,7 +266,7 @@ def test_what_cannot_keep_its_order_is_built_once(schema: Any, monkeypatch: pyte
         built.append(options)
         return rebuild(seen, dialect, options)
 
-    monkeypatch.setattr("instrc.lowering.build.rebuild", noting)
+    monkeypatch.setattr("instrc.providers.lowering.build.rebuild", noting)
     result = lower(schema, "bedrock-strict", "wide")
     assert [options.ordered for options in built] == [False]
     assert [loss.keyword for loss in result.losses if loss.kind == "order"] == ["properties"]

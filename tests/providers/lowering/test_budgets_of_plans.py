@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 import instrc
-from instrc.dialects.catalogue import targets
-from instrc.ir.dialect import Limits
-from instrc.jsontext import dumps
-from instrc.lowering.lower import lower
-from instrc.lowering.rules import breaches
-from instrc.lowering.toolset import lower_all
+from instrc.providers.dialect import Limits
+from instrc.providers.lowering.lower import lower
+from instrc.providers.lowering.rules import breaches
+from instrc.providers.lowering.toolset import lower_all
+from instrc.providers.targets import targets
+from instrc.text.jsontext import dumps
 
 TEXT = {"type": "string"}
 EITHER = {"type": ["string", "integer"]}

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from journeys import ENDINGS, tools, tried
 
-from instrc.dialects.catalogue import targets
-from instrc.importing.import_tools import import_tools
-from instrc.lifting.lift import lift
-from instrc.lowering.encode import encode
-from instrc.lowering.lower import lower
+from instrc.compiler.importing import import_tools
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import encode, lower
+from instrc.providers.targets import targets
 
 FOLDER = Path(__file__).parents[2] / "data" / "functions"
 FILES = sorted(path for path in FOLDER.iterdir() if path.suffix in ENDINGS)

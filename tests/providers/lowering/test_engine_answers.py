@@ -17,11 +17,11 @@ from generate import schema_of
 from jsonschema import Draft202012Validator
 from judges import keywords
 
-from instrc.jsontext import dumps
-from instrc.jsonvalue import Json
-from instrc.lifting.lift import lift
-from instrc.lowering.lower import lower
 from instrc.problems.problem import CompileError
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import lower
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
 
 ENFORCED = ["openai", "anthropic-strict", "gemini", "mistral", "vllm"]
 """Targets whose decoder holds a model to the schema in standard words, which an engine can stand in for."""

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from instrc.dialects.catalogue import targets
-from instrc.ir.dialect import Dialect, NameRule
-from instrc.lifting.lift import lift
-from instrc.lowering.encode import encode
-from instrc.lowering.lower import lower
+from instrc.providers.dialect import Dialect, NameRule
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import encode, lower
+from instrc.providers.targets import targets
 
 RICH: Any = {
     "type": "object",

@@ -11,16 +11,14 @@ import pytest
 from generate import schema_of
 from test_facts_of_targets import RICH
 
-from instrc.dialects.catalogue import targets
-from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import at
-from instrc.limits.payloads import SAMPLE_OPTIONAL_LEVELS
-from instrc.lowering.expanded_size import ENDLESS, expanded_size
-from instrc.lowering.lower import lower
-from instrc.lowering.sample import sample
-from instrc.lowering.swaps import swaps
-from instrc.lowering.verify import verify
 from instrc.problems.problem import CompileError
+from instrc.providers.lowering.lower import lower
+from instrc.providers.lowering.verify import ENDLESS, expanded_size, swaps, verify
+from instrc.providers.targets import targets
+from instrc.schema.samples import sample
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import at
+from instrc.text.limits import SAMPLE_OPTIONAL_LEVELS
 
 ROOT = Path(__file__).parents[3]
 _FOUND = sorted(path for kind in ("tool", "flat") for path in ROOT.glob(f"examples/*/expected/**/*.{kind}.json"))
@@ -63,8 +61,8 @@ def test_declared_keys_that_come_late_are_told(monkeypatch: pytest.MonkeyPatch) 
     def lax(_schema: Any) -> Any:
         return lambda text: not text.startswith('{"c"')
 
-    monkeypatch.setattr("instrc.lowering.verify.find_spec", lambda _name: True)
-    monkeypatch.setattr("instrc.lowering.verify._ENGINES", {"xgrammar": lax})
+    monkeypatch.setattr("instrc.providers.lowering.verify.find_spec", lambda _name: True)
+    monkeypatch.setattr("instrc.providers.lowering.verify._ENGINES", {"xgrammar": lax})
     schema = {"type": "object", "properties": {"a": {"type": "null"}, "b": {"type": "null"}}, "required": ["a", "b"]}
     (opinion,) = verify(lower(schema, "vllm").payload, "vllm").opinions
     assert (opinion.ordered, opinion.loose) == (False, '"b" before "a" at /')
@@ -189,7 +187,7 @@ def test_a_sample_has_what_is_optional_on_its_first_levels_only(around: Callable
 
 
 def test_a_payload_that_nobody_could_try_is_not_called_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("instrc.lowering.verify.find_spec", lambda _name: None)
+    monkeypatch.setattr("instrc.providers.lowering.verify.find_spec", lambda _name: None)
     payload = lower({"type": "object", "properties": {"a": {"type": "string"}}}, "vllm").payload
     verdict = verify(payload, "vllm")
     assert (verdict.accepted, verdict.asked) == (None, ())

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from objects import closed
 
-from instrc.lifting.lift import lift
-from instrc.lowering.lower import lower
-from instrc.lowering.toolset import lower_all
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import lower
+from instrc.providers.lowering.toolset import lower_all
 
 OPEN = ["gemini-schema", "gigachat", "ollama"]
 """Targets whose objects cannot be closed."""

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from judges import keywords
 
-from instrc.codecs.transcode import Inexpressible, Transcoder
-from instrc.dialects.catalogue import targets
-from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import equal
-from instrc.lifting.lift import lift
-from instrc.lowering.lower import Lowering, lower
-from instrc.lowering.rules import breaches
 from instrc.problems.problem import CompileError
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import Lowering, lower
+from instrc.providers.lowering.rules import breaches
+from instrc.providers.targets import targets
+from instrc.providers.transcode import Inexpressible, Transcoder
 from instrc.schema.validation import validate
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import equal
 
 LAWFUL = examples(40, without=list(HealthCheck))
 ODD = [key for key in KEYS if not re.fullmatch("[a-zA-Z_][a-zA-Z0-9_]{0,63}", key)]

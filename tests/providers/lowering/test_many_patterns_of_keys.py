@@ -13,15 +13,13 @@ from typing import Any
 import pytest
 from objects import closed
 
-from instrc.dialects.catalogue import targets
-from instrc.ir.codec import RefCodec
-from instrc.jsonvalue import JsonObject, mapping
-from instrc.limits.payloads import COMPARED_PAIRS
-from instrc.lowering.definitions import PayloadDefinitions
-from instrc.lowering.lower import lower
-from instrc.lowering.names import key_names
-from instrc.lowering.rewrites.ambiguous_variants import _mistakable
-from instrc.lowering.variants import Variant
+from instrc.providers.codec import RefCodec
+from instrc.providers.lowering.context import PayloadDefinitions, Variant, key_names
+from instrc.providers.lowering.lower import lower
+from instrc.providers.lowering.unions import _mistakable
+from instrc.providers.targets import targets
+from instrc.text.jsonvalue import JsonObject, mapping
+from instrc.text.limits import COMPARED_PAIRS
 
 
 def lines_of(work: Callable[[], object]) -> int:

@@ -9,12 +9,10 @@ from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.dialects.catalogue import targets
-from instrc.lifting.lift import lift
-from instrc.lowering.encode import encode
-from instrc.lowering.lower import lower
-from instrc.lowering.mentions import Mentions
-from instrc.lowering.names import legal
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.context import legal
+from instrc.providers.lowering.lower import Mentions, encode, lower
+from instrc.providers.targets import targets
 
 ANTHROPIC = targets()["anthropic"].key
 GEMINI = targets()["gemini"].key

@@ -10,15 +10,13 @@ from typing import Any
 
 import pytest
 
-from instrc.dialects.catalogue import targets
-from instrc.dialects.table import rows, target_facts
-from instrc.ir.dialect import Dialect, Fact, Limits, NameRule, Spelling
-from instrc.lifting.lift import lift
-from instrc.lowering.encode import encode
-from instrc.lowering.lower import lower
-from instrc.lowering.rules import breaches
-from instrc.lowering.toolset import lower_all
-from instrc.lowering.verify import verify
+from instrc.providers.dialect import Dialect, Fact, Limits, NameRule, Spelling
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import encode, lower
+from instrc.providers.lowering.rules import breaches
+from instrc.providers.lowering.toolset import lower_all
+from instrc.providers.lowering.verify import verify
+from instrc.providers.targets import rows, target_facts, targets
 
 TOY = Dialect(
     name="toy",

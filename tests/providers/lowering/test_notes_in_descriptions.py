@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from instrc.limits.payloads import DESCRIBED_VALUE
-from instrc.lowering.notes import join_notes, note
+from instrc.providers.lowering.context import join_notes, note
+from instrc.text.limits import DESCRIBED_VALUE
 
 
 @pytest.mark.parametrize(

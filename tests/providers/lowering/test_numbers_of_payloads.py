@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from instrc.lowering.lower import lower
-from instrc.lowering.sample import sample
-from instrc.schema.evaluation import satisfies
+from instrc.providers.lowering.lower import lower
+from instrc.schema.relations import satisfies
+from instrc.schema.samples import sample
 
 
 @pytest.mark.parametrize(

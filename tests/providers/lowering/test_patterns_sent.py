@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from instrc.dialects.catalogue import dialect
-from instrc.lifting.lift import lift
-from instrc.lowering.lower import lower
-from instrc.lowering.rewrites.patterns import pattern_for
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import lower
+from instrc.providers.lowering.target_patterns import pattern_for
+from instrc.providers.targets import dialect
 
 
 @pytest.mark.parametrize(

@@ -14,15 +14,14 @@ from jsonschema import Draft202012Validator
 from test_engine_answers import answers
 
 import instrc
-from instrc.dialects.catalogue import dialect, targets
-from instrc.jsontext import dumps
-from instrc.lifting.lift import lift
-from instrc.lowering.budgets import exceeded
-from instrc.lowering.encode import encode
-from instrc.lowering.lower import lower
-from instrc.lowering.rules import breaches
-from instrc.lowering.toolset import lower_all
-from instrc.plans.check import check_plan
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.build import exceeded
+from instrc.providers.lowering.lower import encode, lower
+from instrc.providers.lowering.rules import breaches
+from instrc.providers.lowering.toolset import lower_all
+from instrc.providers.targets import dialect, targets
+from instrc.text.jsontext import dumps
+from instrc.tools.plan_check import check_plan
 
 QUICKLY = (Phase.explicit, Phase.reuse, Phase.generate)
 """To make fifty arguments simpler takes minutes."""

@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 from objects import closed
 
-from instrc.dialects.catalogue import targets
-from instrc.jsontext import dumps
-from instrc.lifting.lift import lift
-from instrc.lowering.encode import encode
-from instrc.lowering.lower import lower
-from instrc.lowering.rules import breaches
-from instrc.lowering.verify import verify
 from instrc.problems.problem import CompileError
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import encode, lower
+from instrc.providers.lowering.rules import breaches
+from instrc.providers.lowering.verify import verify
+from instrc.providers.targets import targets
+from instrc.text.jsontext import dumps
 
 
 @pytest.mark.parametrize("target", sorted(targets()))

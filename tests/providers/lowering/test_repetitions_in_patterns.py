@@ -8,11 +8,11 @@ from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.limits.payloads import SPLIT_PATTERN
-from instrc.lowering.lower import lower
-from instrc.lowering.rewrites.repetitions import counts, split_repetitions
-from instrc.lowering.rules import breaches
-from instrc.lowering.verify import verify
+from instrc.providers.lowering.lower import lower
+from instrc.providers.lowering.rules import breaches
+from instrc.providers.lowering.target_patterns import counts, split_repetitions
+from instrc.providers.lowering.verify import verify
+from instrc.text.limits import SPLIT_PATTERN
 
 SAME = {
     "^[a-z]{1,255}$": "^[a-z]{1,128}[a-z]{0,127}$",

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from test_facts_of_targets import RICH
 
-from instrc.dialects.catalogue import targets
-from instrc.jsonvalue import at
-from instrc.lowering.lower import lower
-from instrc.lowering.node_rules import Breach
-from instrc.lowering.rules import breaches
+from instrc.providers.lowering.lower import lower
+from instrc.providers.lowering.rules import Breach, breaches
+from instrc.providers.targets import targets
+from instrc.text.jsonvalue import at
 
 Plant = Callable[[Any], object]
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from instrc.jsontext import dumps
-from instrc.lowering.sample import sample
-from instrc.lowering.swaps import swaps
+from instrc.providers.lowering.verify import swaps
 from instrc.schema.formats import CHECKS
+from instrc.schema.samples import sample
 from instrc.schema.validation import validate
+from instrc.text.jsontext import dumps
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,13 @@ from typing import Any
 import pytest
 from objects import closed
 
-from instrc.dialects.catalogue import targets
-from instrc.lifting.lift import lift
-from instrc.lowering.encode import encode
-from instrc.lowering.losses import Loss
-from instrc.lowering.lower import lower
-from instrc.lowering.reading import read
-from instrc.lowering.rules import breaches
-from instrc.lowering.survey import survey
 from instrc.problems.problem import CompileError
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.context import Loss
+from instrc.providers.lowering.intake import read, survey
+from instrc.providers.lowering.lower import encode, lower
+from instrc.providers.lowering.rules import breaches
+from instrc.providers.targets import targets
 
 WILD: dict[str, Any] = {
     "dict with python types": {

@@ -9,9 +9,8 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 from test_facts_of_targets import RICH
 
-from instrc.dialects.catalogue import targets
-from instrc.dialects.table import table, target_facts
-from instrc.lowering.lower import lower
+from instrc.providers.lowering.lower import lower
+from instrc.providers.targets import table, target_facts, targets
 
 WEATHER: Any = {
     "type": "object",

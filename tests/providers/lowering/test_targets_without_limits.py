@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from instrc.lifting.lift import lift
-from instrc.lowering.encode import encode
-from instrc.lowering.lower import lower
-from instrc.lowering.rules import breaches
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import encode, lower
+from instrc.providers.lowering.rules import breaches
 
 LIKE_A_REFERENCE: Any = {"$ref": "#"}
 

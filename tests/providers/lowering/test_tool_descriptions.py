@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from instrc.dialects.catalogue import targets
-from instrc.jsontext import dumps
-from instrc.lowering.lower import lower
+from instrc.providers.lowering.lower import lower
+from instrc.providers.targets import targets
+from instrc.text.jsontext import dumps
 
 TITLED: Any = {"title": "Find a slot", "type": "object", "properties": {"a": {"type": "string"}}}
 TOOLS = sorted(set(targets()) - {"jsonschema"})

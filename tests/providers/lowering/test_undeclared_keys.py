@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from instrc.codecs.transcode import Inexpressible
-from instrc.jsonvalue import Json, JsonObject
-from instrc.lowering.encode import encode
-from instrc.lowering.lower import lower
+from instrc.providers.lowering.lower import encode, lower
+from instrc.providers.transcode import Inexpressible
+from instrc.text.jsonvalue import Json, JsonObject
 
 TRIP: JsonObject = {
     "type": "object",
@@ -94,7 +93,7 @@ def test_a_target_with_open_objects_is_shown_the_key() -> None:
     ],
 )
 def test_a_key_that_the_payload_has_a_place_for_comes_back(schema: Json, value: Json) -> None:
-    from instrc.lifting.lift import lift
+    from instrc.providers.lifting.lift import lift
 
     lowering = lower(schema, "openai")  # type: ignore[arg-type]
     assert lift({"name": "tool", "arguments": encode(value, lowering.map)}, lowering.map).value == value

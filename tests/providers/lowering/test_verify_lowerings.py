@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 import instrc
-from instrc.jsonvalue import Json
+from instrc.text.jsonvalue import Json
 
 
 class Reply(BaseModel):

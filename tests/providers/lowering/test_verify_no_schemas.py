@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import instrc
-from instrc.jsonvalue import Json
+from instrc.text.jsonvalue import Json
 
 NO_SCHEMAS: tuple[Json, ...] = (
     {"pattern": None},

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import instrc
-from instrc.lowering import ledger
 from instrc.problems.report import Report
 from instrc.problems.targets import LossyStrict
+from instrc.providers.lowering import losses
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -24,13 +24,13 @@ SCHEMA: dict[str, Any] = {
 def told(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Return a list that grows whenever losses are told."""
     calls: list[Any] = []
-    tell = ledger.losses
+    tell = losses.losses
 
     def noting(root: Any, log: Any) -> Any:
         calls.append(root)
         return tell(root, log)
 
-    monkeypatch.setattr(ledger, "losses", noting)
+    monkeypatch.setattr(losses, "losses", noting)
     return calls
 
 

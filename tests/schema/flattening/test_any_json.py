@@ -14,16 +14,14 @@ from hypothesis import strategies as st
 
 import instrc
 from instrc import CompileError, subsumes
-from instrc.flattening.flatten import flatten
-from instrc.flattening.flattener import intersect
-from instrc.flattening.split import split
-from instrc.flattening.strip import strip
-from instrc.jsontext import dumps
-from instrc.schema.evaluation import satisfies
-from instrc.schema.relations import disjoint, implies
+from instrc.schema.flattening.flatten import flatten
+from instrc.schema.flattening.flattener import intersect
+from instrc.schema.relations import disjoint, implies, satisfies
+from instrc.schema.strip import split, strip
 from instrc.schema.upgrade import upgrade
 from instrc.schema.vocabulary import KEYWORDS
 from instrc.schema.wellformed import problems_of
+from instrc.text.jsontext import dumps
 
 WORDS = st.sampled_from(sorted(KEYWORDS)) | st.sampled_from(["nullable", "id", "a", "_t", "$m", "references", ""])
 LEAVES = st.one_of(

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judges import verdicts
 
-from instrc.flattening.flatten import flatten
-from instrc.jsonvalue import listing, mapping
+from instrc.schema.flattening.flatten import flatten
+from instrc.text.jsonvalue import listing, mapping
 
 KEYS = ("a", "b", "k")
 OBJECTS: list[Any] = [

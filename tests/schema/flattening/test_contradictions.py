@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from instrc.flattening.flatten import flatten
 from instrc.problems.report import Report
 from instrc.problems.schemas import ClosedAway, Contradiction
-from instrc.source import Source, Span
+from instrc.schema.flattening.flatten import flatten
+from instrc.text.source import Source, Span
 
 CASES: dict[str, tuple[Any, Any, tuple[str, str]]] = {
     "types": ([{"type": "string"}, {"type": "number"}], False, ("/allOf/0/type", "/allOf/1/type")),

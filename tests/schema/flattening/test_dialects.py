@@ -8,10 +8,10 @@ import jsonschema
 import jsonschema_rs
 import pytest
 
-from instrc.flattening.flatten import flatten
 from instrc.problems.problem import CompileError
 from instrc.schema.drafts import DRAFT_4, dialect_of_uri, modern
 from instrc.schema.drafts import NULLABLE as TODAY_WITH_NULLABLE
+from instrc.schema.flattening.flatten import flatten
 from instrc.schema.upgrade import upgrade
 from instrc.schema.wellformed import problems_of
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from judges import change
 from making import Maker
 
-from instrc.flattening.flatten import flatten
+from instrc.schema.flattening.flatten import flatten
 from instrc.schema.walk import walk
 
 SEEDS = st.integers(0, 2**48)

@@ -17,17 +17,15 @@ import orjson
 import pytest
 from making import Maker
 
-from instrc.flattening.flatten import flatten
-from instrc.flattening.sharing import sizes
-from instrc.flattening.split import split
-from instrc.flattening.strip import strip
-from instrc.jsontext import dumps
 from instrc.problems.problem import CompileError
+from instrc.schema.flattening.flatten import flatten, sizes
 from instrc.schema.patterns import broken
+from instrc.schema.strip import split, strip
 from instrc.schema.upgrade import upgrade
 from instrc.schema.vocabulary import KEYWORDS
 from instrc.schema.walk import map_schemas, walk
 from instrc.schema.wellformed import problems_of
+from instrc.text.jsontext import dumps
 
 LEVELS = 10_000
 LEAF = {"allOf": [{"type": "string"}, {"minLength": 1}]}

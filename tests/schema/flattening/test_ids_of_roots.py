@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from jsonschema import Draft202012Validator
 
-from instrc.flattening.flatten import flatten
+from instrc.schema.flattening.flatten import flatten
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 

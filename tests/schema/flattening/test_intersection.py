@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from instrc.flattening.flattener import intersect
-from instrc.flattening.intersection import intersection
+from instrc.schema.flattening.flattener import intersect
+from instrc.schema.flattening.parts import intersection
 
 
 def test_it_is_the_intersection_and_names_its_sources() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from instrc.flattening.flatten import flatten
-from instrc.flattening.plain import PlainMerging
-from instrc.limits.schemas import MANY_TERMS
 from instrc.problems.problem import CompileError
+from instrc.schema.flattening.flatten import flatten
+from instrc.schema.flattening.flattener import PlainMerging
+from instrc.text.limits import MANY_TERMS
 
 
 def branches() -> list[Any]:

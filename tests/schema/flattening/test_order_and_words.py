@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from instrc.flattening.flatten import flatten
+from instrc.schema.flattening.flatten import flatten
 
 
 def text(schema: Any) -> str:

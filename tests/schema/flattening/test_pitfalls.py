@@ -10,7 +10,7 @@ import jsonschema_rs
 import orjson
 import pytest
 
-from instrc.flattening.flatten import flatten
+from instrc.schema.flattening.flatten import flatten
 
 CASES = orjson.loads((Path(__file__).parents[2] / "data" / "flatten-pitfalls.json").read_bytes())
 WRITTEN_DIFFERENTLY = {

@@ -12,12 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from making import Maker
 
-from instrc.flattening.flatten import flatten
-from instrc.flattening.flattener import intersect
-from instrc.flattening.plain import PlainMerging
-from instrc.jsontext import dumps
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
+from instrc.schema.flattening.flatten import flatten
+from instrc.schema.flattening.flattener import PlainMerging, intersect
+from instrc.text.jsontext import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

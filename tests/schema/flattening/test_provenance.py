@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from making import Maker
 
 import instrc
-from instrc.flattening.flatten import flatten
-from instrc.flattening.provenance import KeywordOrigin
-from instrc.jsonvalue import JsonObject, at, pointer
+from instrc.schema.flattening.flatten import flatten
+from instrc.schema.flattening.provenance import KeywordOrigin
 from instrc.schema.walk import walk
+from instrc.text.jsonvalue import JsonObject, at, pointer
 
 
 def traced(schema: Any, documents: Any = None, base: str = "") -> dict[str, list[str]]:

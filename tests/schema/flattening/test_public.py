@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 from typing_extensions import TypedDict
 
 import instrc
-from instrc.flattening.flatten import flatten
+from instrc.schema.flattening.flatten import flatten
 
 WRONG: list[tuple[Any, str, str]] = [
     ({"type": "strng"}, "/type", "is not a type"),

@@ -8,13 +8,13 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from instrc.flattening.definitions import Gathering
-from instrc.flattening.flatten import flatten
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.schema.store import SchemaStore
+from instrc.schema.flattening.definitions import Gathering
+from instrc.schema.flattening.flatten import flatten
+from instrc.schema.references import SchemaStore
 from instrc.schema.walk import refers
-from instrc.source import Source
+from instrc.text.source import Source
 
 
 def names(error: pytest.ExceptionInfo[CompileError]) -> list[str]:

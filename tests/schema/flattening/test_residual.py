@@ -9,10 +9,10 @@ import pytest
 from judges import verdicts
 from making import Maker
 
-from instrc.flattening.flatten import flatten
-from instrc.limits.schemas import COMPARED_BRANCHES
 from instrc.problems.report import Report
 from instrc.problems.schemas import Contradiction
+from instrc.schema.flattening.flatten import flatten
+from instrc.text.limits import COMPARED_BRANCHES
 
 A, B, C = {"minimum": 1}, {"maxLength": 2}, {"required": ["a"]}
 LONG, SHORT = {"minLength": 5}, {"maxLength": 2}

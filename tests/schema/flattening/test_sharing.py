@@ -7,8 +7,8 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from instrc.flattening.flatten import flatten
-from instrc.jsontext import dumps
+from instrc.schema.flattening.flatten import flatten
+from instrc.text.jsontext import dumps
 
 CARD: dict[str, Any] = {
     "title": "Business card",

@@ -10,10 +10,10 @@ import jsonschema_rs
 import orjson
 import pytest
 
-from instrc.flattening.flatten import flatten
-from instrc.flattening.slots import fill, splice
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
+from instrc.schema.flattening.flatten import flatten
+from instrc.schema.flattening.parts import fill, splice
 
 OUTER = {
     "title": "Outer",

@@ -12,8 +12,7 @@ from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.flattening.split import escaped, holds_meta, split
-from instrc.flattening.strip import strip
+from instrc.schema.strip import escaped, holds_meta, split, strip
 
 ANSWER = {"_a": 1, "step": {"_b": {"_c": 2}, "x": [{"_d": 3, "y": 4}, [{"$e": 5}], 6]}, "$m": 7}
 SCHEMA = {

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from instrc.flattening.strip import KINDS, strip
 from instrc.problems.problem import CompileError
+from instrc.schema.strip import KINDS, strip
 
 FULL: dict[str, Any] = {
     "type": "object",

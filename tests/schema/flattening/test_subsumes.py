@@ -11,12 +11,11 @@ import jsonschema_rs
 import pytest
 from making import Maker
 
-from instrc.flattening.flatten import flatten
-from instrc.flattening.instances import instances
-from instrc.flattening.subsumes import subsumes
-from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
-from instrc.schema.comparable import comparable
+from instrc.schema.flattening.flatten import flatten
+from instrc.schema.inclusion import comparable, subsumes
+from instrc.schema.instances import instances
+from instrc.text.jsonvalue import Json
 
 WIDER: list[tuple[Any, Any]] = [
     ({"type": "number"}, {"type": "integer"}),

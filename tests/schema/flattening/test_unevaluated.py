@@ -10,7 +10,7 @@ import pytest
 from judges import verdicts
 from making import Maker
 
-from instrc.flattening.flatten import flatten
+from instrc.schema.flattening.flatten import flatten
 
 CHOICE = {"anyOf": [{"properties": {"a": {"minimum": 1}}}, True]}
 """Looks at `a`, or at nothing."""

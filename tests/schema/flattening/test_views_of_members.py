@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from instrc.flattening.beside import write_beside
-from instrc.flattening.flatten import flatten
-from instrc.flattening.members import either, elements, member
-from instrc.flattening.nullable import nullable
+from instrc.schema.annotate import nullable, write_beside
+from instrc.schema.flattening.flatten import flatten
+from instrc.schema.flattening.parts import either, elements, member
 
 TEXT, NUMBER, NULL = {"type": "string"}, {"type": "number"}, {"type": "null"}
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import Json, as_object, pointer
-from instrc.plans.check import check_plan
-from instrc.runtime.interpreter.commands import Attempt, Complaint, Result
-from instrc.runtime.interpreter.documents import Asking, Entry
-from instrc.runtime.interpreter.names import bare_name
+from instrc.runtime.activities import complaints, complaints_by
+from instrc.runtime.interpreter.documents import Asking, Attempt, Complaint, Entry, Result, bare_name
 from instrc.runtime.interpreter.v1 import tasks
 from instrc.runtime.interpreter.v1.issue import answer_schema, ask
 from instrc.runtime.interpreter.v1.progress import fail, finish, stop
-from instrc.runtime.interpreter.v1.results import Came, came_of
-from instrc.runtime.interpreter.v1.state import FailedError, Machine, failure, give_up, scoped_id, unit_name
-from instrc.runtime.interpreter.v1.units import PlanUnit
+from instrc.runtime.interpreter.v1.runnable import PlanUnit
+from instrc.runtime.interpreter.v1.state import Came, FailedError, Machine, came_of, failure, give_up, scoped_id, unit_name
 from instrc.runtime.interpreter.v1.values import shown_of
-from instrc.runtime.validation import complaints, complaints_by
+from instrc.text.jsonvalue import Json, as_object, pointer
+from instrc.tools.plan_check import check_plan
 
 
 def apply(machine: Machine, command: str, result: Result) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from instrc.ir.flow import Do, Each, Else, Repeat, Try, When
-from instrc.ir.reads import Read, Segment
-from instrc.jsonvalue import Json, JsonObject, as_integer, without_type
-from instrc.runtime.interpreter.commands import Failure
-from instrc.runtime.interpreter.documents import RepeatState
+from instrc.process.flow import Do, Each, Else, Read, Repeat, Segment, Try, When
+from instrc.runtime.interpreter.documents import Failure, RepeatState
 from instrc.runtime.interpreter.v1.refusals import decisions_of
+from instrc.runtime.interpreter.v1.runnable import PlanUnit
 from instrc.runtime.interpreter.v1.state import Machine, give_up, scoped_id, unit_name
-from instrc.runtime.interpreter.v1.units import PlanUnit
 from instrc.runtime.interpreter.v1.values import evaluate, holds, resolve
+from instrc.text.jsonvalue import Json, JsonObject, as_integer, without_type
 
 
 class BlockResult(NamedTuple):

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from instrc.jsonvalue import Json, JsonObject
-from instrc.limits.runs import KEPT_PROGRAMS
-from instrc.runtime.interpreter.commands import Command, Complaint, Result
-from instrc.runtime.interpreter.documents import PinnedPlan, State
+from instrc.runtime.activities import complaints
+from instrc.runtime.interpreter.documents import Command, Complaint, PinnedPlan, Result, State
 from instrc.runtime.interpreter.v1 import apply as applying
 from instrc.runtime.interpreter.v1 import issue as issuing
-from instrc.runtime.interpreter.v1.record import record_of
+from instrc.runtime.interpreter.v1.progress import record_of
 from instrc.runtime.interpreter.v1.refusals import unread_decisions
 from instrc.runtime.interpreter.v1.runnable import RunnablePlan
 from instrc.runtime.interpreter.v1.state import ROOT, Machine
-from instrc.runtime.validation import complaints
+from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.limits import KEPT_PROGRAMS
 
 _programs: OrderedDict[str, RunnablePlan] = OrderedDict()
 """Programs that were made ready, by the digest of their plan; the same plan gives the same program."""

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from instrc.durations import seconds
-from instrc.ir.reads import Read
-from instrc.ir.steps import Step
-from instrc.jsonvalue import Json, as_integer, as_text
-from instrc.runtime.interpreter.commands import Command, Failure, ModelCommand
-from instrc.runtime.interpreter.documents import Asking, Entry
+from instrc.process.flow import Read, Step
+from instrc.runtime.interpreter.documents import Asking, Command, Entry, Failure, ModelCommand
 from instrc.runtime.interpreter.v1 import blocks, tasks
 from instrc.runtime.interpreter.v1.progress import fail, finish, stop
-from instrc.runtime.interpreter.v1.results import kind_of_failure
-from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, give_up, scoped_id, unit_name
-from instrc.runtime.interpreter.v1.units import PlanUnit
+from instrc.runtime.interpreter.v1.runnable import PlanUnit, replace_property
+from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, give_up, kind_of_failure, scoped_id, unit_name
 from instrc.runtime.interpreter.v1.values import context_of, evaluate, resolve, without_own
-from instrc.runtime.interpreter.v1.views import replace_property
+from instrc.text.durations import seconds
+from instrc.text.jsonvalue import Json, as_integer, as_text
 
 _Choose: TypeAlias = Callable[..., str]
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from instrc.ir.flow import Condition, Each, Else, Repeat, When
-from instrc.ir.reads import Named, Read, Segment, Value, reads_of
-from instrc.runtime.interpreter.v1.runnable import RunnablePlan
-from instrc.runtime.interpreter.v1.units import PlanRegion
+from instrc.process.flow import Condition, Each, Else, Named, Read, Repeat, Segment, Value, When, reads_of
+from instrc.runtime.interpreter.v1.runnable import PlanRegion, RunnablePlan
 
 INPUT = -1
 """Stands for the region of an input."""

@@ -1,25 +1,205 @@
-"""A plan made ready to be interpreted: regions of units, and which unit waits for which.
-
-A region is a body of contexts.
-A unit is what is begun and done as a whole: a chunk of a model or a person, one server step, a block.
-"""
+"""A plan made ready to be interpreted: regions of units, and which unit waits for which."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias
 
-from instrc.flattening.strip import strip
-from instrc.ir.chunk_json import loops_of
-from instrc.ir.flow import Block, Body, Condition, Context, Do, Each, Else, Repeat, Try, When
-from instrc.ir.process import Process
-from instrc.ir.reads import Read, reads_of
-from instrc.ir.steps import Chunk, Step
-from instrc.jsontext import dumps
-from instrc.jsonvalue import JsonObject
+from instrc.process.chunk_json import loops_of
+from instrc.process.flow import (
+    Among,
+    Block,
+    Body,
+    Chunk,
+    Condition,
+    Context,
+    Do,
+    Each,
+    Else,
+    Loop,
+    Planned,
+    Read,
+    Repeat,
+    Step,
+    Try,
+    Value,
+    When,
+    reads_of,
+    value_of,
+)
+from instrc.process.process import Process
 from instrc.runtime.interpreter.documents import PinnedPlan, RunOptions
-from instrc.runtime.interpreter.v1.units import LocatedPath, NameSource, PlanRegion, PlanUnit, UnitKind, reads
-from instrc.runtime.interpreter.v1.views import definitions_of, schema_without_engine
+from instrc.schema.strip import strip
 from instrc.schema.validation import SchemaValidator
+from instrc.schema.walk import reached_definitions
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_object
+
+# What a plan is made of when it is interpreted: units, the bodies they stand in, and what they read.
+
+
+UnitKind: TypeAlias = Literal["model", "user", "activity", "fire", "fail", "plan", "block"]
+NameSource: TypeAlias = Literal["name", "key", "context", "input"]
+
+
+class LocatedPath(NamedTuple):
+    """What a path begins with: found so many `levels` outwards, and the members that are left of the path."""
+
+    levels: int
+    source: NameSource
+    name: str
+    rest: tuple[str, ...]
+    quoted: tuple[bool, ...]
+
+
+class ShownPath(NamedTuple):
+    """A path, and the names under which its value is shown: none for an object whose members are shown."""
+
+    place: LocatedPath
+    names: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class PlanUnit:
+    """What is begun and done as a whole."""
+
+    index: int
+    id: str
+    kind: UnitKind
+    context: str
+    steps: tuple[Step, ...] = ()
+    chunk: Chunk | None = None
+    block: Block | None = None
+    regions: tuple[int, ...] = ()
+    """The bodies of a block."""
+    model: str | None = None
+    called: str | None = None
+    """Of a tool whose properties are no steps: what it is called in errors."""
+    timed: bool = False
+    """Has a deadline or a delay."""
+    needs: int = 0
+    """How many units of its region it waits for."""
+    dependents: list[int] = field(default_factory=list)
+    unread: frozenset[str] = frozenset()
+    """Steps of a person whose `decision` no condition reads."""
+    schema: Json = None
+    """What is filled in, without engine properties, with its definitions."""
+    validator: SchemaValidator = field(default_factory=lambda: SchemaValidator(True))  # noqa: FBT003  -- the schema that takes everything
+    """Holds answers against the schema."""
+    wrapped: bool = False
+    """Of one step: its value is the member `output` of what is recorded."""
+    meta: frozenset[str] = frozenset()
+    """Steps that may hold thoughts or metrics."""
+    references: tuple[Read, ...] = ()
+    """What its steps read."""
+    among: tuple[tuple[Step, Among], ...] = ()
+    """The properties whose value is one of a list."""
+    plans: tuple[tuple[Step, Planned], ...] = ()
+    """The properties that are filled with a plan."""
+    loops: tuple[Loop, ...] = ()
+    """The parts of a model's answer that may ask for another round."""
+    view: tuple[ShownPath, ...] | None = None
+    """What it is shown of what its steps read, once that has been asked for."""
+
+
+@dataclass(slots=True)
+class PlanRegion:
+    """One body."""
+
+    index: int
+    parent: int | None
+    owner: int
+    """The unit of the parent that this is a body of."""
+    names: frozenset[str]
+    value: Value | None
+    until: Condition | None = None
+    units: list[PlanUnit] = field(default_factory=list)
+    keys: dict[str, list[int]] = field(default_factory=dict)
+    """The units that give a key, in order."""
+    contexts: dict[str, list[int]] = field(default_factory=dict)
+    places: dict[Read, LocatedPath] = field(default_factory=dict)
+    """Where paths lead, as they are asked for."""
+
+
+def reads(unit: PlanUnit) -> Iterator[Read]:
+    """Yield the paths that must lead somewhere before a unit can begin."""
+    match unit.block:
+        case When(branches=branches):
+            yield from (read for branch in branches if branch.condition for read, _ in branch.condition.tests)
+        case Each(source=source):
+            yield from reads_of(source)
+        case Repeat(source=own):
+            yield from reads_of(own)
+        case _:
+            pass
+    for step in unit.steps:
+        yield from step.references
+        yield from reads_of(step.arguments)
+        yield from (among.choices for among in step.among)
+        if isinstance(step.plan, dict):
+            yield from (read for tool in step.plan.values() for read in _bound(tool))
+
+
+def _bound(tool: Json) -> Iterator[Read]:
+    if isinstance(tool, dict) and tool.get("bound") is not None:
+        yield from reads_of(value_of(tool["bound"]))
+
+
+# What an executor is shown of a chunk: its schema without engine properties, with the definitions it refers to.
+
+
+_Change: TypeAlias = Callable[[dict[str, Json]], Json]
+
+
+def schema_without_engine(chunk: Chunk, steps: tuple[Step, ...], definitions: dict[str, Json], *, alone: bool) -> Json:
+    """Return the schema of some steps of a chunk, or of one step `alone`."""
+    if alone:
+        return with_definitions(strip(steps[0].schema, {"engine"}), definitions)
+    schema = chunk.schema
+    properties = {step.key: step.schema for step in steps}
+    if isinstance(schema.get("properties"), dict):
+        schema = {**schema, "properties": properties}
+        required = schema.get("required")
+        if isinstance(required, list) and len(steps) < len(chunk.steps):
+            schema["required"] = [key for key in required if key in properties]
+    return with_definitions(strip(schema, {"engine"}), definitions)
+
+
+def replace_property(schema: Json, place: tuple[str, ...], change: _Change) -> Json:
+    """Return a schema in which the property that names lead to is changed; the same where they lead nowhere."""
+    if not place:
+        return change(schema) if isinstance(schema, dict) else schema
+    if not isinstance(schema, dict):
+        return schema
+    name, rest = place[0], place[1:]
+    properties = schema.get("properties")
+    if isinstance(properties, dict) and name in properties:
+        return {**schema, "properties": {**properties, name: replace_property(properties[name], rest, change)}}
+    branches = schema.get("allOf")
+    if isinstance(branches, list):
+        return {**schema, "allOf": [replace_property(branch, place, change) for branch in branches]}
+    return schema
+
+
+def definitions_of(document: Json) -> dict[str, Json]:
+    """Return the definitions of a process."""
+    found = document.get("$defs") if isinstance(document, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def with_definitions(schema: Json, definitions: dict[str, Json]) -> Json:
+    """Return a schema as a document of its own: with those definitions that it needs."""
+    if not definitions or not isinstance(schema, dict):
+        return schema
+    needed = reached_definitions(schema, definitions)
+    return {**schema, "$defs": {**needed, **as_object(schema.get("$defs") or {})}} if needed else schema
+
+
+# A plan made ready to be interpreted: regions of units, and which unit waits for which.
+#
+# A region is a body of contexts.
+# A unit is what is begun and done as a whole: a chunk of a model or a person, one server step, a block.
 
 
 class RunnablePlan:

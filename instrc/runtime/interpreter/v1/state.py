@@ -1,15 +1,30 @@
-"""Change the state of a run: open and close scopes, record commands and remove them."""
+"""Change the state of a run, and read what came of a command."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NoReturn, cast
+from typing import NamedTuple, NoReturn, cast
 
-from instrc.jsonvalue import JsonObject, as_text
-from instrc.runtime.interpreter.commands import Failure, FailureKind
-from instrc.runtime.interpreter.documents import BodyState, BranchState, EachState, Entry, PlanState, RepeatState, State
-from instrc.runtime.interpreter.v1.runnable import RunnablePlan
-from instrc.runtime.interpreter.v1.units import PlanRegion, PlanUnit
+from instrc.runtime.interpreter.documents import (
+    KINDS,
+    BodyState,
+    BranchState,
+    Complaint,
+    EachState,
+    Entry,
+    Failure,
+    FailureKind,
+    Fault,
+    PlanState,
+    RepeatState,
+    Result,
+    State,
+)
+from instrc.runtime.interpreter.v1.runnable import PlanRegion, PlanUnit, RunnablePlan
+from instrc.text.jsonvalue import Json, JsonObject, as_text
+
+# Change the state of a run: open and close scopes, record commands and remove them.
+
 
 ROOT = ""
 """The id of the outermost scope."""
@@ -150,3 +165,46 @@ def unit_name(unit: PlanUnit) -> str:
         return unit.steps[0].key
     key = getattr(unit.block, "key", None)
     return unit.context if key is None else str(key)
+
+
+# What came of a command, read once: an engine, a worker or a person may have sent anything.
+
+
+_TOKENS = ("input_tokens", "output_tokens")
+
+
+class Came(NamedTuple):
+    """A value, or an error."""
+
+    value: Json
+    error: Fault | None
+    complaints: tuple[Complaint, ...]
+    """Of a model's answer that the engine itself did not accept."""
+    tokens: int
+
+
+def came_of(result: Result) -> Came:
+    """Return what a result says; one that is neither a value nor an error is an error."""
+    given: Result = result if isinstance(result, dict) else {}
+    usage = given.get("usage")
+    counts = usage if isinstance(usage, dict) else {}
+    tokens = sum(count for name in _TOKENS if isinstance(count := counts.get(name), int)) if counts else 0
+    error = given.get("error")
+    complaints = given.get("complaints")
+    said = tuple(complaints) if isinstance(complaints, list) else ()
+    if error is None and "ok" in given:
+        return Came(given["ok"], None, said, tokens)
+    words = error if isinstance(error, dict) else {}
+    code, message = words.get("code"), words.get("message")
+    fault: Fault = {
+        "kind": kind_of_failure(words),
+        "code": code if isinstance(code, str) else None,
+        "message": message if isinstance(message, str) else "it gave neither a value nor an error",
+    }
+    return Came(None, fault, said, tokens)
+
+
+def kind_of_failure(said: JsonObject) -> FailureKind:
+    """Return the kind that an error says, `failed` if there is no such kind."""
+    kind = said.get("kind")
+    return KINDS.get(kind, "failed") if isinstance(kind, str) else "failed"

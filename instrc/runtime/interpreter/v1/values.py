@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from instrc.flattening.split import split
-from instrc.ir.flow import Condition, Else, Repeat
-from instrc.ir.reads import Constant, Listed, Named, Read, Value
-from instrc.jsonvalue import Json, JsonObject, as_object
+from instrc.process.flow import Condition, Constant, Else, Listed, Named, Read, Repeat, Value
+from instrc.runtime.activities import surely_valid
 from instrc.runtime.interpreter.documents import BodyState
+from instrc.runtime.interpreter.v1.runnable import LocatedPath, PlanRegion, PlanUnit, ShownPath, with_definitions
 from instrc.runtime.interpreter.v1.state import Machine
-from instrc.runtime.interpreter.v1.units import LocatedPath, PlanRegion, PlanUnit, ShownPath
-from instrc.runtime.interpreter.v1.views import with_definitions
-from instrc.runtime.validation import surely_valid
+from instrc.schema.strip import split
+from instrc.text.jsonvalue import Json, JsonObject, as_object
 
 _META = ("_", "$")
 

@@ -1,0 +1,142 @@
+"""The commands `fmt` and `explain`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from instrc import problems
+from instrc.cli.options import ProblemFormat, one_stdin
+from instrc.cli.output import PROBLEMS, WRONG_USE, Format, show, try_to_write, verdict, with_progress
+from instrc.cli.terminal import write, write_error
+from instrc.language.lexer import decode_source
+from instrc.problems.report import Report
+from instrc.text.limits import PROGRAM_BYTES
+from instrc.text.source import Source, Span
+from instrc.vibes.find_files import STDIN, find_files, read_bytes, shown_path
+
+# `instrc fmt`: the one layout of programs and vibes.
+
+
+_BOM = "\ufeff"
+"""The byte order mark, which the canonical layout does not have."""
+
+
+def fmt_command(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PATH",
+            help="Programs (.aug), JSON files, folders, or - for the standard input; by default the current folder.",
+        ),
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; the exit code is 1 if a file would change.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print the changes; exit 1 if there are any.")] = False,
+    name: Annotated[
+        str, typer.Option("--stdin-filename", metavar="NAME", help="The file name of the standard input, which decides its kind.")
+    ] = "",
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Format programs and vibes.
+
+    Meaning, comments and the order of keys are kept.
+    """
+    paths = paths or ["."]
+    one_stdin(*paths)
+    if name and STDIN not in paths:
+        message = "--stdin-filename belongs to the standard input (-)"
+        raise typer.BadParameter(message)
+    from instrc.language.formatter import format_source  # the help of all commands does without it
+
+    report = Report()
+    changed: dict[Path, str] = {}
+    differs = False
+    for path in with_progress(find_files(paths, report), "Formatting"):
+        source, mark = _read(path, name, report)
+        if source is None or (text := format_source(source, report)) is None:
+            differs = True  # it is not in the canonical layout, whether errors or warnings say why
+            continue
+        if len(text) > PROGRAM_BYTES >= len(source.text):  # what is nested so deeply could not be read again
+            report.add(problems.files.TooLarge(at=source.whole(), what="the formatted file", limit=PROGRAM_BYTES, unit="bytes"))
+            continue
+        written = mark + source.text
+        if diff:
+            write(_difference(source.name, written, text))
+            differs = differs or text != written
+        elif path == STDIN and not check:
+            write(text)
+        elif text != written:
+            changed[Path(path)] = text
+        if check and text != written:
+            report.add(problems.files.Unformatted(at=source.span(0, 0) if mark else _first_difference(source, text)))
+    if changed and not check:
+        _write(changed, report)
+    found = report.once()
+    show(found, shape)
+    raise typer.Exit(verdict(found) or (PROBLEMS if differs else 0))
+
+
+def _read(path: str, name: str, report: Report) -> tuple[Source | None, str]:
+    """Return a source without the byte order mark before it, and the mark."""
+    data = read_bytes(path, PROGRAM_BYTES, report)
+    shown = name or shown_path(path) if path == STDIN else path
+    if data is None:
+        return None, ""
+    return decode_source(shown, data, report), _BOM if data.startswith(_BOM.encode()) else ""
+
+
+def _write(changed: dict[Path, str], report: Report) -> None:
+    for path, text in changed.items():
+        found = try_to_write({path: text})
+        for problem in found:
+            report.add(problem)
+        if not found:
+            write_error(f"formatted {path}\n")
+
+
+def _difference(name: str, old: str, new: str) -> str:
+    from difflib import unified_diff  # only here
+
+    rows = unified_diff(_lines(old), _lines(new), name, name)
+    return "".join(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n" for row in rows)
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text with their ends; what else ends a line for Python is a character like others in a string."""
+    return [line for line in re.split(r"(?<=\n)", text) if line]
+
+
+def _first_difference(source: Source, text: str) -> Span:
+    at = next((at for at, (old, new) in enumerate(zip(source.text, text, strict=False)) if old != new), None)
+    start = min(len(source.text), len(text)) if at is None else at
+    return source.span(start, min(start + 1, len(source.text)))
+
+
+# `instrc explain`: the page of a problem.
+
+
+def explain_command(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The name of a problem, such as `unknown-name`.")] = None,
+) -> None:
+    """Explain a problem: its meaning, an example and a solution. Without a name, list all problems."""
+    from instrc.problems import catalogue  # reads every module of problems
+
+    classes = catalogue.classes()
+    if name is None:
+        width = max(map(len, classes))
+        for known, problem in classes.items():
+            write(f"{known:{width}}  {catalogue.page(problem).partition(chr(10))[0]}\n")
+        return
+    asked = name.strip().strip("[]")  # copied from a message, brackets and all
+    if asked in classes:
+        write(f"# {asked}\n\n{catalogue.page(classes[asked]).rstrip()}\n")
+        return
+    from instrc.problems.suggest import nearest
+
+    close = nearest(asked, tuple(classes))
+    hint = f"Did you mean {' or '.join(f'`{each}`' for each in close)}?" if close else "`instrc explain` lists all problems."
+    write_error(f"instrc explain: there is no problem named `{asked[:100]}`. {hint}\n")
+    raise typer.Exit(WRONG_USE)

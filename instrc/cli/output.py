@@ -1,0 +1,331 @@
+"""Write what a command has to say: streams, files, problems, progress."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from enum import StrEnum
+from pathlib import Path, PurePath
+from shutil import copy2
+from stat import S_IMODE, S_ISLNK
+from time import monotonic
+
+from instrc.cli.terminal import coloured, is_terminal, write, write_error
+from instrc.problems.files import UnwritableOutput
+from instrc.problems.problem import Problem
+from instrc.text.files import is_inherited_stream, refuse_irregular
+from instrc.text.limits import PROGRAMS_LISTED_FILES
+from instrc.text.source import Source
+from instrc.vibes.find_files import reason
+
+# Write files whole or not at all, and only in the place of regular files.
+#
+# Each file is written beside its place under another name and then renamed, which the file system does in one step.
+# If one of several cannot be put in its place, those before it are put back as they were.
+
+
+_HELD = ("SIGINT", "SIGTERM", "SIGHUP")
+_SCRATCH = re.compile(r"\.instrc-(?:([0-9]+)-)?[0-9a-f]{16}\.tmp")
+_HOUR = 3600
+
+
+def write_files(files: Mapping[Path, str], sources: Collection[str] = ()) -> None:
+    """Write texts as UTF-8, with the folders they need; after an `OSError` everything is as it was before.
+
+    What is in the place of a file must be a regular file, or nothing: links, pipes and devices are refused,
+    and so are the `sources` of this run.  Streams of the shell (`/dev/stdout`) are written to.
+    """
+    with _signals_held(), ExitStack() as folders, ExitStack() as scratch, ExitStack() as undo:
+        staged, streams = [], []
+        for place, text in files.items():
+            if is_inherited_stream(str(place)):
+                streams.append((place, text))
+                continue
+            refuse_place(place, sources)
+            _make_folder(place.parent, folders)
+            staged.append((_stage(place, text.encode("utf-8", "surrogatepass"), scratch), place))
+        for folder in {place.parent for place in files}:
+            _sweep(folder)
+        for temporary, place in staged:
+            _put_in_place(temporary, place, scratch, undo)
+        for stream, text in streams:
+            stream.write_text(text, encoding="utf-8")
+        undo.pop_all()  # all is done: nothing is put back, and the folders stay
+        folders.pop_all()
+
+
+def try_to_write(files: Mapping[Path, str], sources: Collection[str] = ()) -> list[Problem]:
+    """Write files as `write_files` does, and return what is wrong instead of raising it."""
+    try:
+        write_files(files, sources)
+    except OSError as error:
+        return [unwritable(error, next(iter(files), ""))]
+    return []
+
+
+def unwritable(error: OSError, otherwise: object) -> UnwritableOutput:
+    """Return what an error of writing is to the user; it names the path that the error is about, if that is the user's."""
+    path = str(error.filename2 or error.filename or "")
+    if not path or _SCRATCH.fullmatch(Path(path).name):
+        path = str(otherwise)
+    return UnwritableOutput(at=Source(path, "").whole(), path=path, reason=reason(error))
+
+
+def refuse_place(place: Path, sources: Collection[str]) -> None:
+    """Raise an `OSError` if something stands there that must not be replaced."""
+    try:
+        mode = place.lstat().st_mode
+    except FileNotFoundError:
+        return
+    except ValueError:
+        raise OSError(0, "there is a NUL in its name", str(place)) from None
+    if S_ISLNK(mode):
+        raise OSError(0, "it is a link, and links are not written through", str(place))
+    refuse_irregular(str(place), mode)
+    if any(_is_same(source, place) for source in sources):
+        raise OSError(0, "it is a source of this run", str(place))
+
+
+def _is_same(source: str, place: Path) -> bool:
+    try:
+        return os.path.samefile(source, place)  # noqa: PTH121  -- as the user wrote it
+    except (OSError, ValueError):
+        return False
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let an interruption wait until the files are whole and the scratch files gone."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {getattr(signal, name) for name in _HELD})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _make_folder(folder: Path, undo: ExitStack) -> None:
+    missing = []
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    for each in reversed(missing):
+        each.mkdir(exist_ok=True)
+        undo.callback(_quietly, each.rmdir)
+
+
+def _stage(place: Path, data: bytes, scratch: ExitStack) -> Path:
+    """Write the new content beside its place, with the rights that the file there has."""
+    temporary = _beside(place)
+    with open(temporary, "xb") as file:  # noqa: PTH123  -- "x" and bytes in one
+        scratch.callback(_quietly, temporary.unlink)
+        file.write(data)
+    with suppress(FileNotFoundError):
+        temporary.chmod(S_IMODE(place.stat().st_mode))
+    return temporary
+
+
+def _put_in_place(temporary: Path, place: Path, scratch: ExitStack, undo: ExitStack) -> None:
+    if place.exists():
+        kept = _beside(place)
+        scratch.callback(_quietly, kept.unlink)
+        try:
+            kept.hardlink_to(place)
+        except OSError:  # a file system without links
+            copy2(place, kept)
+        temporary.replace(place)
+        undo.callback(kept.replace, place)
+    else:
+        temporary.replace(place)
+        undo.callback(place.unlink)
+
+
+def _beside(place: Path) -> Path:
+    """Return a free name in the same folder; it is short, as names of files may not exceed 255 bytes, and says whose it is."""
+    return place.with_name(f".instrc-{os.getpid()}-{os.urandom(8).hex()}.tmp")
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a run that was killed has left in a folder."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            found = _SCRATCH.fullmatch(entry.name)
+            if found and entry.is_file(follow_symlinks=False) and _is_left_over(found[1], entry):
+                _quietly(Path(entry.path).unlink)
+
+
+def _is_left_over(owner: str | None, entry: os.DirEntry[str]) -> bool:
+    if owner is None or not hasattr(os, "fork"):  # on Windows asking for a process would end it
+        return entry.stat(follow_symlinks=False).st_ctime < time.time() - _HOUR
+    try:
+        os.kill(int(owner), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False
+
+
+def _quietly(action: Callable[[], object]) -> None:
+    with suppress(OSError):
+        action()
+
+
+# Show problems in the format that was asked for.
+
+
+FINE, PROBLEMS, WRONG_USE = 0, 1, 2
+"""Exit codes."""
+
+
+STYLES = {
+    "path": "bold",
+    "error": "bold red",
+    "warning": "bold yellow",
+    "name": "dim",
+    "gutter": "blue",
+    "mark": "bold cyan",
+    "hint": "bold green",
+}
+"""How a terminal shows the styles of `instrc.problems.render`."""
+
+
+class Format(StrEnum):
+    """How problems are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    GITHUB = "github"
+    SARIF = "sarif"
+
+
+def show(problems: Sequence[Problem], shape: Format, *, product: bool = False) -> None:
+    """Write problems: frames for people to the standard error, machine formats there too, or out if they are the product."""
+    if shape is Format.TEXT:
+        write_error(_for_people(problems), exact=True)
+    elif product:
+        write(_for_machines(problems, shape))
+    else:
+        write_error(_for_machines(problems, shape), exact=True)
+
+
+def deliver_text(text: str, output: Path | None, sources: Callable[[], Iterable[object]] = tuple) -> Sequence[Problem]:
+    """Print what a command has made, or write it to a file, but over none of its sources; return what is wrong with the file."""
+    if output is None:
+        write(text)
+        return ()
+
+    return try_to_write({output: text}, [str(each) for each in sources()])
+
+
+def report_written(paths: Iterable[PurePath], shape: Format) -> None:
+    """Say on the standard error which files were written; machine formats are alone there."""
+    names = [path.as_posix() for path in paths]
+    if shape is not Format.TEXT or not names:
+        return
+    shown = (
+        names if len(names) <= PROGRAMS_LISTED_FILES else [*names[: PROGRAMS_LISTED_FILES - 1], f"… {len(names)} files in all"]
+    )
+    write_error("".join(f"wrote {name}\n" for name in shown))
+
+
+def verdict(problems: Iterable[Problem], *, strict: bool = False) -> int:
+    """Return the exit code: problems if there is an error, or with `strict` even a warning."""
+    return PROBLEMS if any(strict or problem.severity == "error" for problem in problems) else FINE
+
+
+def refuse(path: str, reason: str) -> int:
+    """Show that something cannot be written, and return the exit code."""
+    from instrc.problems.files import UnwritableOutput  # rarely needed
+
+    show([UnwritableOutput(path=path, reason=reason)], Format.TEXT)
+    return PROBLEMS
+
+
+def _for_machines(problems: Sequence[Problem], shape: Format) -> str:
+    from instrc.problems import machine
+    from instrc.text.jsontext import dumps
+
+    if shape is Format.GITHUB:
+        return machine.to_github(problems)
+    if shape is Format.JSON:
+        return f"{dumps(machine.to_json(problems))}\n"
+    from instrc.problems.catalogue import pages
+
+    return f"{dumps(machine.to_sarif(problems, pages()))}\n"
+
+
+def _for_people(problems: Sequence[Problem]) -> str:
+    if not problems:
+        return ""
+    from instrc.problems.render import first_of_each, render_text, summary  # only where something is wrong
+
+    first, more = first_of_each(problems)
+    counts = f"{more}{summary(problems)}\n"
+    return _in_colour(first, counts) if coloured(sys.stderr) else render_text(first) + counts
+
+
+def _in_colour(problems: Iterable[Problem], counts: str) -> str:
+    from rich.console import Console
+    from rich.text import Text
+
+    from instrc.problems.render import frame
+
+    console = Console(force_terminal=True, color_system="standard", highlight=False, soft_wrap=True, no_color=False)
+    with console.capture() as captured:
+        for problem in problems:
+            for line in frame(problem):
+                console.print(Text.assemble(*((part.text, STYLES.get(part.style, "")) for part in line)))
+        console.print(Text(counts, style="bold"), end="")
+    return captured.get()
+
+
+# Show how far a long run is: only to a person, only after a second.
+
+
+PATIENCE = 1.0
+"""Seconds without a sign of life."""
+
+
+def with_progress(paths: Sequence[str], doing: str, patience: float = PATIENCE) -> Iterator[str]:
+    """Yield each path; a bar appears on a terminal when the patience is over and goes when all is done."""
+    quiet = len(paths) < 2 or not is_terminal(sys.stderr)
+    start = monotonic()
+    for done, path in enumerate(paths):
+        if not quiet and monotonic() - start > patience:
+            yield from _with_bar(paths, done, doing)
+            return
+        yield path
+
+
+def _with_bar(paths: Sequence[str], done: int, doing: str) -> Iterator[str]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(doing, total=len(paths), completed=done)
+        for path in paths[done:]:
+            yield path
+            progress.advance(task)
+
+
+@contextmanager
+def item_counter(doing: str) -> Iterator[Callable[[], None]]:
+    """Give a function to call after each item, where their number is not known; a terminal shows how many are done."""
+    if not is_terminal(sys.stderr):
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(doing, total=None)
+        yield lambda: progress.advance(task)

@@ -1,0 +1,316 @@
+"""The commands about schemas and answers: `flatten`, `split`, `lift`, `types`, `import`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from msgspec.structs import replace
+
+from instrc.cli.inputs import read_json, read_schema
+from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared, Strict, one_stdin
+from instrc.cli.output import FINE, Format, deliver_text, report_written, show, verdict
+from instrc.cli.projects import formatted_files
+from instrc.cli.terminal import write
+from instrc.compiler.workspace import OptionOverrides, Workspace
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.problems.suggest import comparison_key
+from instrc.text.files import read_regular
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.limits import SEEN_BYTES
+from instrc.text.source import Source
+from instrc.tools.importers import KINDS
+from instrc.vibes.find_files import read_text, shown_path
+
+if TYPE_CHECKING:
+    from instrc.providers.lifting.lift import Lifted, LiftedCall
+    from instrc.schema.flattening.provenance import Flat
+    from instrc.tools.importers import Imported
+
+
+# `instrc flatten`: one JSON Schema in, the flat equivalent out.
+
+
+def flatten_command(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A JSON Schema, or - for the standard input.")],
+    trace: Annotated[bool, typer.Option("--trace", help="Also print the origin of each part.")] = False,
+    distribute: Annotated[
+        int, typer.Option("--distribute", min=0, metavar="N", help="Multiply anyOf with anyOf out, up to N branches.")
+    ] = 0,
+    strict: Strict = False,
+    root: Roots = None,
+    shared: Shared = None,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Merge allOf and references of a JSON Schema into one schema.
+
+    It accepts the same instances.
+    """
+    report = Report()
+    flat: Json = None
+    try:
+        workspace = Workspace(root or (), shared or ())
+        given = read_schema(file, workspace.registry(file), report)
+        if given is not None:
+            from instrc.schema.flattening.flatten import flatten  # the algebra is not small
+
+            documents, base = workspace.registry(file).documents, given.base
+            if trace:
+                found = flatten(
+                    given.value, documents, base=base, trace=True, distribute=distribute, report=report, locate=given.locate
+                )
+                flat = _traced(found)
+            else:
+                flat = flatten(given.value, documents, base=base, distribute=distribute, report=report, locate=given.locate)
+    except CompileError as error:
+        report.take(error)
+    problems = report.once()
+    code = verdict(problems, strict=strict)
+    if code == FINE:
+        write(f"{dumps(flat)}\n")
+    show(problems, shape)
+    raise typer.Exit(code)
+
+
+def _traced(found: Flat) -> Json:
+    """Return the schema with the origins of its keywords: by JSON Pointer, references to where each was written."""
+    origins: JsonObject = {pointer: [str(each) for each in written] for pointer, written in found.origins.items()}
+    return {"schema": found.schema, "origins": origins}
+
+
+# `instrc split`: an answer divided into output, thoughts and metrics.
+
+
+def split_command(
+    schema: Annotated[str, typer.Argument(metavar="SCHEMA", help="The schema the answer follows: a tool or a vibe. Or -.")],
+    answer: Annotated[str, typer.Argument(metavar="ANSWER", help="A model's answer as JSON, or - for the standard input.")],
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Divide an answer into output, thoughts (_) and metrics ($).
+
+    The last two are written by path.
+    """
+    one_stdin(schema, answer)
+    report = Report()
+    try:
+        registry = Workspace().registry(schema)
+        given, filled = read_schema(schema, registry, report), read_json(answer, report)
+        if given is not None and filled is not None:
+            from instrc.schema.flattening.flatten import flatten  # after the files are known to be read
+            from instrc.schema.strip import split
+
+            flat = flatten(given.value, registry.documents, base=given.base, report=report, locate=given.locate)
+            write(f"{dumps(split(filled.value, flat))}\n")
+    except CompileError as error:
+        report.take(error)
+    problems = report.once()
+    show(problems, shape)
+    raise typer.Exit(verdict(problems))
+
+
+# `instrc lift`: a model's answer, back in our names and shapes, checked and divided.
+
+
+def lift_command(
+    answer: Annotated[str, typer.Argument(metavar="ANSWER", help="What the provider returned, or - for the standard input.")],
+    way_back: Annotated[
+        str, typer.Option("--map", metavar="MAP", help="The reverse map of the payload that the model received.")
+    ],
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Convert the answer of a model back, in any envelope.
+
+    The exit code is 1 if it cannot be used.
+
+    ANSWER is a response, its message, one call, bare arguments, or the pieces of a stream
+    (JSON, JSON Lines, server-sent events).
+    Calls that open models wrote into their text are found for targets whose servers do not parse them.
+
+    `status` in the output is ok, invalid, ambiguous, refused, cut, empty, malformed or failed; `repairs` lists what was repaired
+    (`instrc explain invalid-answer`).
+    """
+    one_stdin(answer, way_back)
+    report = Report()
+    known, source = read_json(way_back, report), read_text(answer, report)
+    if known is not None and source is not None:
+        from instrc.providers.lifting.lift import lift  # brings the validator
+
+        try:
+            lifted = lift(source.text, known.value)
+        except CompileError as error:
+            at = known.source.whole()  # all that raises is in the map: which of the two files it is has to be said
+            report.problems.extend(replace(problem, at=at) if problem.at is None else problem for problem in error.problems)
+        else:
+            write(f"{dumps(_document(lifted))}\n")
+            report.problems.extend(lifted.problems_at(source.whole()))
+    problems = report.once()
+    show(problems, shape)
+    raise typer.Exit(verdict(problems))
+
+
+def _document(lifted: Lifted) -> Json:
+    """Return all that is known about an answer, each call divided into output, thoughts and metrics."""
+    return {**lifted.to_json(), "calls": [_call_with_parts(call) for call in lifted.calls]}
+
+
+def _call_with_parts(call: LiftedCall) -> Json:
+    return {**call.to_json(), "output": call.output, "thoughts": call.thoughts, "metrics": call.metrics}
+
+
+# `instrc types`: typed classes of Python for what a model fills in, its steps and its results.
+
+
+def types_command(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Programs (.aug), vibes (.vibe.json), or - for a program.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the module there.")] = None,
+    locked: LockedOption = False,
+    root: Roots = None,
+    shared: Shared = None,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Write typed Python classes for tools, steps and results.
+
+    They are pydantic models for `lift(...).as_model(CLASS)`; needs the extra `types`.
+    """
+    one_stdin(*files)
+    if output is not None and output.suffix not in {"", ".py", ".pyi"}:
+        message = f"the classes are a module of Python, whose name ends with .py: {output.stem}.py"
+        raise typer.BadParameter(message, param_hint="'--output'")
+    report = Report()
+    text = ""
+    try:
+        workspace = Workspace(root or (), shared or (), locked=locked)
+        compiled = [artefact for file in files for artefact in workspace.compile(file, OptionOverrides(hints=False), report)]
+        if not report.failed:
+            from instrc.api import module_of  # after the files are known to compile
+
+            text = module_of(compiled, ", ".join(map(shown_path, files)))
+    except CompileError as error:
+        report.take(error)
+    found = report.once()
+    if verdict(found) == FINE:
+        found = (
+            *found,
+            *deliver_text(text, output, lambda: [*files, *(each for file in files for each in workspace.files(file)())]),
+        )
+        if output is not None and verdict(found) == FINE:
+            report_written([output], shape)
+    show(found, shape)
+    raise typer.Exit(verdict(found))
+
+
+# `instrc import`: tools written down elsewhere become vibes of a registry.
+
+
+class Results(StrEnum):
+    """What becomes of what tools give back."""
+
+    LEAVE = "leave"
+    OUTPUT = "output"
+    ACTIVITY = "activity"
+
+
+def import_command(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"What the source is: {', '.join(KINDS)}.")],
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SOURCE",
+            show_default=False,
+            help="A JSON file, or -; for pydantic and smolagents also module:Name or file.py:Name, which is run.",
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Write NAME.vibe.json files into a folder of vibes.")
+    ] = None,
+    results: Annotated[
+        Results, typer.Option("--results", help="The results of tools: left out, a property `output`, or a vibe NAME_Activity.")
+    ] = Results.LEAVE,
+    force: Annotated[bool, typer.Option("--force", help="Replace vibes that have other contents.")] = False,
+    strict: Strict = False,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Convert tools of other formats to vibes.
+
+    Parts that a vibe cannot express are reported with their place.
+
+    openapi reads OpenAPI 3 and Swagger 2.0, in JSON or YAML, and the files of its folder that a document refers to.
+    """
+    if source is None:
+        raise typer.BadParameter(_without_source(kind))
+    from instrc.compiler.importing import import_tools  # the help of all commands does without it
+
+    imported = import_tools(kind, source, results=results.value)
+    problems = list(imported.problems)
+    files = (
+        {} if folder is None else formatted_files({folder / vibe.path: f"{dumps(vibe.document)}\n" for vibe in imported.vibes})
+    )
+    if folder is not None:
+        problems += _in_the_way(folder, files, force=force)
+    code = verdict(problems, strict=strict)
+    if code == FINE:
+        unwritten = _deliver(imported, source, folder, files)
+        if not unwritten:
+            report_written(files, shape)
+        problems += unwritten
+        code = verdict(unwritten)
+    show(problems, shape)
+    raise typer.Exit(code)
+
+
+def _without_source(kind: str) -> str:
+    """Say what is missing where one argument is given: mostly it is the source, and its kind is missing."""
+    if kind in KINDS:
+        return f"the source is missing: `instrc import {kind} FILE`"
+    from instrc.tools.foreign_documents import foreign  # for this mistake only
+
+    try:
+        document = loads(read_regular(kind, SEEN_BYTES))
+    except (OSError, ValueError):
+        document = None
+    found = foreign(document[0] if isinstance(document, list) and document else document, kind)
+    known = found.importer if found is not None and found.importer is not None else None
+    return f"the kind of the source is missing: `instrc import {known or 'KIND'} {kind}`" + (
+        "" if known else f", where KIND is one of {', '.join(KINDS)}"
+    )
+
+
+def _deliver(imported: Imported, source: str, folder: Path | None, files: dict[Path, str]) -> list[Problem]:
+    """Write all files or none, or print: one document as it is, several as an object by name of file."""
+    if folder is None:
+        documents = {vibe.path: vibe.document for vibe in imported.vibes}
+        write(f"{dumps(imported.vibes[0].document if len(documents) == 1 else documents)}\n")
+        return []
+    from instrc.cli.output import try_to_write  # not needed to print
+
+    return try_to_write(files, [source])
+
+
+def _in_the_way(folder: Path, files: dict[Path, str], *, force: bool) -> list[Problem]:
+    """Return the problems of vibes in the folder that have the same names and say something else, or spell them otherwise."""
+    ending = ".vibe.json"
+    try:
+        there = sorted(path for path in folder.iterdir() if path.name.endswith(ending))
+    except OSError:  # it will be made, or writing into it says more
+        return []
+    by_name = {comparison_key(path.name.removesuffix(ending)): path for path in there}
+    found: list[Problem] = []
+    for path, text in files.items():
+        known = by_name.get(comparison_key(path.name.removesuffix(ending)))
+        if known is None or (known == path and (force or _says(path, text))):
+            continue
+        from instrc.problems.importing import VibeExists  # as above
+
+        found.append(VibeExists(at=Source(str(known), "").whole(), path=str(known), same_file=known == path))
+    return found
+
+
+def _says(path: Path, text: str) -> bool:
+    try:
+        return read_regular(str(path), len(data := text.encode()) + 1) == data
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,86 @@
+"""The commands `lsp` and `mcp`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from instrc import problems
+from instrc.cli import begin_long_work
+from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared
+from instrc.cli.output import PROBLEMS, Format, show
+from instrc.cli.running import EngineName, Store, engine, exit_with, run_to_end, show_warnings, warn_of_made_up_answers
+from instrc.cli.terminal import OutputFailedError, write_error
+from instrc.problems.problem import CompileError
+from instrc.process.process import Process
+from instrc.vibes.find_files import STDIN, unreadable
+
+# `instrc lsp`: the language server, for editors to start.
+
+
+def lsp_command() -> None:
+    """Serve an editor by the Language Server Protocol.
+
+    It reads the standard input and writes the standard output.
+    """
+    try:
+        from instrc.lsp.server import make_server  # an extra
+    except ImportError:
+        show([problems.settings.MissingExtra(feature="the language server", extra="lsp", package="pygls")], Format.TEXT)
+        raise typer.Exit(PROBLEMS) from None
+    begin_long_work()
+    make_server().serve()
+
+
+# `instrc mcp`: compiled tools and processes as a server of the Model Context Protocol.
+
+
+def mcp_command(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Programs (.aug), vibes, or compiled documents (.json).")],
+    http: Annotated[
+        int | None, typer.Option("--http", metavar="PORT", min=0, max=65535, help="Serve streamable HTTP at this port instead.")
+    ] = None,
+    host: Annotated[str, typer.Option("--host", help="With --http, the address to listen at.")] = "127.0.0.1",
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="MODEL", help="The model that fills in the chunks of processes.")
+    ] = None,
+    engine_name: EngineName = None,
+    rehearse: Annotated[bool, typer.Option("--rehearse", help="Generate the results of activities from their schemas.")] = False,
+    store: Store = None,
+    locked: LockedOption = False,
+    root: Roots = None,
+    shared: Shared = None,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Serve tools and processes to an MCP client.
+
+    By default it uses the standard input and output.
+    """
+    from instrc.engines.prepare import prepare
+
+    if http is None and sys.stdin is None:  # so it is where a shell has closed it (`<&-`)
+        show([unreadable(STDIN, "it is closed")], shape)
+        raise typer.Exit(PROBLEMS)
+    if http is None and sys.stdout is None:
+        raise OutputFailedError
+    try:
+        try:
+            from instrc.server.mcp import serve_http, serve_stdio
+            from instrc.server.service import service_of
+        except ModuleNotFoundError as error:
+            package = (error.name or "mcp").partition(".")[0]
+            raise CompileError([problems.settings.MissingExtra(feature="`instrc mcp`", extra="mcp", package=package)]) from None
+        programs = [prepare(file, roots=root or (), shared=shared or (), locked=locked) for file in files]
+        show_warnings(programs, shape)
+        if any(Process.describes(each.document) for each in programs):
+            warn_of_made_up_answers(model, programs[0].settings, rehearse=rehearse)
+        service = service_of(programs, engine(store, engine_name), model=model, rehearse=rehearse)
+    except CompileError as error:
+        raise exit_with(error, shape) from None
+    if http is None:
+        run_to_end(serve_stdio(service))
+    else:
+        write_error(f"serving {', '.join(service.offers)} at http://{host}:{http}/mcp\n")
+        run_to_end(serve_http(service, host, http))

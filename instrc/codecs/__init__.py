@@ -1,1 +1,0 @@
-"""The way back that a lowering leaves: a map, its codecs, and what reads and writes values by them."""

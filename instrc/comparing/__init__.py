@@ -1,1 +1,0 @@
-"""What has changed between two schemas, or two processes, and for whom it breaks."""

@@ -1,0 +1,219 @@
+"""Paths: what a name or a call stands for, and a member of that."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from msgspec.structs import replace
+
+from instrc import problems
+from instrc.compiler.bind.calls import CallArguments, arguments_of, is_plain, step_of
+from instrc.compiler.bind.evaluation import Evaluation, Reading
+from instrc.compiler.bind.given import data_of, is_data
+from instrc.compiler.bind.lookup import alias, find_in_context, find_instruction, known_instruction, knows
+from instrc.compiler.bind.scopes import LocalName, Scope, is_defined
+from instrc.compiler.bind.steps import EvaluationContext
+from instrc.compiler.bind.values import BoundValue, Data, Inner, Members, StepResult
+from instrc.compiler.graph import Local, Path, Reached
+from instrc.compiler.trampoline import PENDING, Task, Then, Work
+from instrc.language.surface import Access, Call, Expression, Name, Object, Segment
+from instrc.problems.suggest import nearest
+from instrc.text.limits import PATH_MEMBERS
+
+# What local names stand for.
+#
+# Often each is the first thing that the call of the next one is given: `const b = Draft(a); const c = Draft(b);`.
+# Such names are followed in a loop to one that is known or stands for something else, and the calls become steps on the way
+# back.
+# So no task waits for each of them, however many they are.
+
+
+def read_local(ev: Evaluation, name: Name, found: LocalName, context: EvaluationContext) -> Work[BoundValue | None]:
+    """Evaluate what a local name stands for; in brackets that place steps, what a call there needs stays outside."""
+    waiting: list[Reading | CallArguments] = []
+    """The names that are being read, and between them the calls that are given them."""
+    while True:
+        reading = ev.begin(name, found, context)
+        if type(reading) is not Reading:
+            return _go_back(ev, waiting, reading)
+        waiting.append(reading)
+        expression, context = reading.binding.value, reading.inside
+        first = _first_given(ev, expression, context) if type(expression) is Call else None
+        if first is None:
+            return _go_back(ev, waiting, ev.value(expression, context))
+        call, name, found = first
+        waiting.append(call)
+        context = call.inside
+
+
+def _go_back(ev: Evaluation, waiting: list[Reading | CallArguments], value: Work[BoundValue | None]) -> Work[BoundValue | None]:
+    """Give a value to what waits for it, that to what waits for this, and so on, until something has to wait itself."""
+    while waiting:
+        if type(value) in PENDING:
+            return Then(value, partial(_go_back, ev, waiting))
+        last = waiting.pop()
+        value = ev.end(last, value) if type(last) is Reading else last.give(step_of, value)  # type: ignore[arg-type]  # not pending
+    return value
+
+
+def _first_given(ev: Evaluation, written: Call, context: EvaluationContext) -> tuple[CallArguments, Name, LocalName] | None:
+    """Return a call with the local name that it is given first, if it is a call as most are."""
+    instruction = known_instruction(written.callee, context)
+    if instruction is None or not written.arguments or not is_plain(instruction):
+        return None
+    first = written.arguments[0]
+    if first.label is not None or type(first.value) is not Name:
+        return None
+    found = context.scope.look_up(first.value.text)
+    if type(found) is not LocalName or ev.ends.is_alias(found):
+        return None
+    return arguments_of(ev, instruction, written.arguments, written.span, context), first.value, found
+
+
+# Paths: what a name or a call stands for, and a member of that.
+
+
+def access(ev: Evaluation, written: Access, context: EvaluationContext) -> Task[BoundValue | None]:
+    """Evaluate the member that a path leads to."""
+    if context.annotations or context.timing.within or context.timing.delay:
+        ev.report.add(problems.calls.MisplacedAnnotation(at=written.span))
+        return None
+    if len(written.members) > PATH_MEMBERS:
+        ev.report.add(problems.text.TooDeep(at=written.members[PATH_MEMBERS].span, limit=PATH_MEMBERS))
+        return None
+    if isinstance(written.base, Name):
+        value = yield subject(ev, written.base, context)
+    else:
+        value = yield ev.value(written.base, replace(context.inside(), own=context.own))
+    for segment in written.members:
+        if value is None:
+            return None
+        value = member(ev, value, segment)
+    return _expanded(ev, value, written.members[-1]) if isinstance(value, StepResult) else value
+
+
+def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[BoundValue | None]:
+    """Evaluate the value that the name at the head of a path stands for; an instruction's name is no value."""
+    found = find_in_context(name, context)
+    if found is not None:
+        return found
+    scope = context.scope
+    definition = scope.find(name.text)
+    if definition is not None and not ev.ends.is_alias(definition):
+        return (yield read_local(ev, name, definition, context.inside()))
+    if scope.is_input(name.text):
+        return StepResult(Path(name.text))
+    if definition is not None and alias(ev, name, scope) is None:
+        return None  # what it stands for has been reported
+    if definition is not None or knows(name.text, scope) or find_instruction(ev, name, scope, reading=True) is not None:
+        from instrc.compiler.bind.lookup import similar_values  # as the problem
+
+        named = definition.binding.value.span if definition is not None else None
+        near = similar_values(name, scope)
+        ev.report.add(problems.steps.NotAValue(at=name.span, word=name.text, nearest=near, named=named))
+    return None
+
+
+def member(ev: Evaluation, value: BoundValue, segment: Segment) -> BoundValue | None:
+    """Return a member of a value."""
+    match value:
+        case Members(fields):
+            known = dict(fields)
+            if segment.text in known:
+                return known[segment.text]
+            _unknown(ev, segment, tuple(known))
+            return None
+        case StepResult(Path(origin, tail)):
+            first = isinstance(origin, Local) and origin.kind == "previous" and not tail
+            if first and (home := ev.rounds.home_of(value.path)) is not None:
+                return _of_round(ev, value.path, home, segment)
+            if isinstance(origin, int) and ev.steps.table[origin].output and not tail:
+                tail = ("output",)
+                if segment.text == "output":
+                    return StepResult(Path(origin, tail))
+            return _reached(ev, Path(origin, (*tail, segment.text)), segment)
+        case Inner():
+            return value
+        case Data(constant, given):
+            if given and isinstance(constant, dict):  # it may be left out, as any member of an input
+                return Data(constant.get(segment.text), f"{given}.{segment.text}")
+            _unknown(ev, segment, ())
+    return None
+
+
+def _of_round(ev: Evaluation, path: Path, home: Scope, segment: Segment) -> BoundValue | None:
+    """Return the value that a name of a body had in another round; `path` leads to that round."""
+    known = tuple(name for name, each in home.locals.items() if not ev.ends.is_alias(LocalName(each, home)))
+    if segment.text not in known:
+        _unknown(ev, segment, known, about="previous" if isinstance(path.origin, Local) and not path.tail else "")
+        return None
+    named = Path(path.origin, (*path.tail, segment.text))
+    return _handed(ev, named, home.locals[segment.text].value, home, None, segment)
+
+
+def _expanded(ev: Evaluation, value: StepResult, segment: Segment) -> BoundValue:
+    """Return what a path gives: where it ends at an object of values of another round, the members of that."""
+    origin, tail = value.path.origin, value.path.tail
+    for place in range(len(tail)):
+        home = ev.rounds.home_of(Path(origin, tail[:place]))
+        if home is not None and tail[place] in home.locals:
+            before = len(ev.accesses)
+            whole = _handed(ev, Path(origin, tail[: place + 1]), home.locals[tail[place]].value, home, None, segment)
+            for name in tail[place + 1 :]:
+                whole = dict(whole.fields).get(name, value) if isinstance(whole, Members) else value
+            if isinstance(whole, Members | Data):
+                return whole
+            del ev.accesses[before:]
+    return value
+
+
+def _handed(
+    ev: Evaluation, path: Path, expression: Expression, scope: Scope, within: frozenset[str] | None, segment: Segment
+) -> BoundValue:
+    """Return what an expression gave in another round: an object of values stands for its members, a literal for itself.
+
+    `within` are the keys before it in the braces that it stands in; `None` for a name of the body.
+    """
+    keys = within or frozenset()
+    end, home = (expression, scope) if _is_key(expression, keys) else ev.ends.end(expression, scope)
+    if is_data(end) and not isinstance(end, Object):
+        return Data(data_of(ev, end))
+    if not isinstance(end, Object) or not end.fields or (within is not None and _is_step(end, home, keys)):
+        return _reached(ev, path, segment)
+    before = keys if end is expression else frozenset[str]()
+    fields: list[tuple[str, BoundValue]] = []
+    for field in end.fields:
+        content = field.value or Name(field.key, field.key_span)
+        fields.append((field.key, _handed(ev, Path(path.origin, (*path.tail, field.key)), content, home, before, segment)))
+        before |= {field.key}
+    return Members(tuple(fields), sum(each.size if isinstance(each, Members) else 1 for _, each in fields))
+
+
+def _is_key(expression: Expression, keys: frozenset[str]) -> bool:
+    return isinstance(expression, Name) and expression.text in keys
+
+
+def _is_step(written: Object, scope: Scope, keys: frozenset[str]) -> bool:
+    """Tell whether an object under a key is a step as a whole: calls stand in it, and nothing that it only reads."""
+    calls = False
+    for field in written.fields:
+        content = field.value or Name(field.key, field.key_span)
+        reads = isinstance(content, Access) and isinstance(content.base, Name)
+        if isinstance(content, Name):
+            reads = content.text in keys or is_defined(content.text, scope)
+        if reads or (isinstance(content, Object) and not is_data(content) and not _is_step(content, scope, keys)):
+            return False
+        calls = calls or not is_data(content)
+        keys |= {field.key}
+    return calls
+
+
+def _reached(ev: Evaluation, path: Path, segment: Segment) -> StepResult:
+    """Return what a path leads to, which is looked for when the schemas are known."""
+    ev.accesses.append(Reached(path, segment.span))
+    return StepResult(path)
+
+
+def _unknown(ev: Evaluation, segment: Segment, known: tuple[str, ...], *, about: str = "") -> None:
+    near = nearest(segment.text, known)
+    ev.report.add(problems.steps.UnknownMember(at=segment.span, word=segment.text, known=known, nearest=near, about=about))

@@ -1,0 +1,559 @@
+"""Blocks, their bodies, conditions, and what they read from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from instrc import problems
+from instrc.compiler import graph
+from instrc.compiler.bind.access import access, read_local, subject
+from instrc.compiler.bind.evaluation import Evaluation
+from instrc.compiler.bind.scopes import LocalName, Scope, timing_words
+from instrc.compiler.bind.steps import PRIVATE, EvaluationContext, slot_reads
+from instrc.compiler.bind.values import BoundValue, Data, Inner, Members, StepResult, paths_read
+from instrc.compiler.graph import (
+    BlockName,
+    Local,
+    ObjectReading,
+    Path,
+    Reading,
+    Region,
+    Step,
+    Test,
+    reading_paths,
+    regions_of,
+    word_of,
+)
+from instrc.compiler.trampoline import Task
+from instrc.language import surface
+from instrc.language.surface import Access, Anonymous, Binding, Body, Condition, Equals, Expression, Literal, Matches, Name, Truth
+from instrc.language.surface import Test as Written
+from instrc.process.flow import Constant
+from instrc.schema.vocabulary import SPEAKS_OF
+from instrc.text.jsonvalue import Json
+from instrc.text.limits import ELEMENTS, HIGHEST_BOUND, ROUNDS, VALUE_LEVELS
+from instrc.text.source import Span
+
+# What a block reads from outside of it.
+
+
+def reads_of_block(ev: Evaluation, content: graph.Block, direct: Iterable[Path]) -> tuple[Path, ...]:
+    """Return what a block reads from outside of it, each path once; what lies in blocks inside it is read nowhere else.
+
+    What a `repeat` asks for after `until` comes from inside of it; anything else is reported.
+    """
+    bodies = regions_of(content)
+    own = {region.number for region in bodies}
+    found = list(direct)
+    for region in bodies:
+        found += _region_reads(ev, region)
+    return tuple([path for path in dict.fromkeys(found) if ev.steps.regions.home_of(path) not in own])
+
+
+def _region_reads(ev: Evaluation, region: Region) -> list[Path]:
+    found: list[Path] = []
+    waiting = [unit for unit in region.units if not isinstance(unit, int)]
+    while waiting:
+        group = waiting.pop()
+        found += slot_reads(group.application.slots)
+        waiting.extend([unit for unit in group.members if not isinstance(unit, int)])
+    for number in ev.steps.among(region.number):
+        step = ev.steps.table[number]
+        found += step.reads
+        found += step.needs
+    return [*found, *reading_paths(region.value)]
+
+
+def refuse_hidden(ev: Evaluation, region: Region, names: tuple[str, ...], tests: tuple[Test, ...] = ()) -> None:
+    """Report what reads a name of a block around under which this body has one of its own: there is one word for both."""
+
+    def hidden(reads: Iterable[Path]) -> str | None:
+        origins = (path.origin for path in reads)
+        found = (each for each in origins if isinstance(each, Local) and each.kind != "item" and each.block != region.number)
+        return next((each.name for each in found if each.name in names), None)
+
+    for number in ev.steps.among(region.number):
+        step = ev.steps.table[number]
+        if word := hidden((*step.reads, *step.needs)):
+            ev.report.add(problems.names.HiddenName(at=step.span, word=word))
+    if word := hidden([*reading_paths(region.value), *(test.path for test in tests)]):
+        ev.report.add(problems.names.HiddenName(at=region.span, word=word))
+
+
+def reads_rounds(ev: Evaluation, body: Region, otherwise: Region | None) -> bool:
+    """Tell whether `previous` or `rounds` is read."""
+    regions = [body] if otherwise is None else [body, otherwise]
+    own = {region.number for region in regions}
+    reads = (path for region in regions for path in _region_reads(ev, region))
+    return any(
+        isinstance(path.origin, Local) and path.origin.block in own and path.origin.kind in {"previous", "rounds"}
+        for path in reads
+    )
+
+
+# Conditions: what is read, and the schema that it has to satisfy.
+
+
+def condition(ev: Evaluation, written: Condition, context: EvaluationContext) -> Task[tuple[Test, ...] | None]:
+    """Evaluate the tests of a condition; `None` if one of them is a mistake."""
+    tests: list[Test] = []
+    for each in written.tests:
+        schema = _schema(ev, each)
+        path = yield read_path(ev, each.subject, context)
+        if path is not None and schema is not None:
+            tests.append(Test(path, schema, each.span))
+    return tuple(tests) if len(tests) == len(written.tests) else None
+
+
+class Asked(Struct, frozen=True):
+    """The condition of a branch: what is left to be asked, or that it holds whatever is answered."""
+
+    tests: tuple[Test, ...]
+    holds: bool
+
+
+def asked(ev: Evaluation, written: Condition, context: EvaluationContext) -> Task[Asked | None]:
+    """Evaluate the tests of a branch; those about literals that a program is called with are decided here."""
+    tests: list[Test] = []
+    holds = False
+    complete = True
+    for each in written.tests:
+        schema = _schema(ev, each)
+        value = yield _value(ev, each.subject, context)
+        if isinstance(value, Data) and value.given and schema is not None:
+            from instrc.schema.validation import is_valid  # few programs are called with literals
+
+            holds = holds or is_valid(value.value, schema)
+            continue
+        path = _path(ev, value, each.subject, context)
+        if path is None or schema is None:
+            complete = False
+        else:
+            tests.append(Test(path, schema, each.span))
+    return Asked(tuple(tests), holds) if complete else None
+
+
+def read_path(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> Task[Path | None]:
+    """Evaluate the path that a condition or a list reads."""
+    value = yield _value(ev, written, context)
+    return _path(ev, value, written, context)
+
+
+def _value(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> Task[BoundValue | None]:
+    inside = context.inside()
+    return (yield access(ev, written, inside) if isinstance(written, Access) else subject(ev, written, inside))
+
+
+def _path(ev: Evaluation, value: BoundValue | None, written: Name | Access, context: EvaluationContext) -> Path | None:
+    if isinstance(value, StepResult):
+        return value.path
+    if isinstance(value, Data) and value.given:
+        from instrc.compiler.bind.choices import path_of_constant  # few conditions read what was given
+
+        return path_of_constant(ev, value, context, written.span)
+    if value is not None and value != Inner(mistaken=True):
+        ev.report.add(problems.steps.NotAValue(at=written.span, word=written.span.text))
+    return None
+
+
+def _schema(ev: Evaluation, written: Written) -> Json | None:
+    match written:
+        case Truth():
+            return {"const": True}
+        case Equals(_, literal):
+            return {"const": literal.value}
+        case Matches(_, schema, span):
+            for word in timing_words(schema):
+                ev.report.add(problems.blocks.MisplacedDeadline(at=span, word=word))
+                return None
+            return with_type(schema)
+
+
+def with_type(schema: dict[str, Json]) -> Json:
+    """Return the schema of a condition so that `null` satisfies it only if the schema names `null`."""
+    if "type" in schema or "const" in schema or "enum" in schema:
+        return schema
+    types: list[Json] = list(
+        dict.fromkeys(max(SPEAKS_OF[keyword]) for keyword in schema if keyword in SPEAKS_OF)
+    )  # a number, not an integer
+    if types:
+        return {"type": types[0] if len(types) == 1 else types, **schema}
+    if "not" in schema and schema["not"] != {"type": "null"}:
+        return {**schema, "not": {"anyOf": [schema["not"], {"type": "null"}]}}
+    return {**schema, "not": {"type": "null"}}
+
+
+# The bodies of blocks: their statements, then their value.
+
+
+class ReadBody(Struct, frozen=True):
+    """A body, the tests that end its rounds, and what its names stand for; `None` for what has a mistake or is not there."""
+
+    number: int
+    """The number of the region."""
+    region: Region | None
+    tests: tuple[Test, ...] | None
+    names: tuple[tuple[str, Reading], ...]
+
+
+def read_body(
+    ev: Evaluation,
+    written: Body,
+    context: EvaluationContext,
+    given: dict[str, BlockName],
+    until: surface.Condition | None = None,
+    *,
+    keeps: bool = False,
+    over: Path | int | None = None,
+    after: int | None = None,
+) -> Task[ReadBody]:
+    """Read the statements of a body and its value; `until` is read inside it; with `keeps`, what its names stand for as well.
+
+    It is carried out for the elements of the list `over`; it sees the rounds of the body `after` which it comes, else its own.
+    """
+    scope = _scope(ev, written, context, given)
+    if isinstance(over, Path):
+        ev.rounds.lists[scope.region] = over
+    if "rounds" in given:
+        ev.rounds.bodies[scope.region] = scope.region if after is None else after
+        ev.rounds.homes[scope.region] = scope
+    inside = EvaluationContext(scope, scope.region, scope.piped, keys=context.keys, braces=context.braces)
+    complete = True
+    unread: list[Hashable] = []
+    read_names = context.scope.program.survey.read[written.span.start]
+    for statement in written.statements:
+        if isinstance(statement, Binding) and (statement.name.text in read_names or not _is_work(ev, statement, scope)):
+            continue
+        made = yield _carried(ev, statement, scope, inside)
+        complete = made is not None and complete
+        unread += map(ev.steps.identities.path, () if made is None else paths_read(made))
+    value = yield ev.value(written.value, inside)
+    tests = None if until is None else (yield condition(ev, until, inside))
+    for statement in written.statements:  # what is read only by what comes later, as by the condition or by the round before
+        if not isinstance(statement, Binding) or ev.is_carried(scope, statement.name.text):
+            continue
+        if _is_work(ev, statement, scope):
+            made = yield _carried(ev, statement, scope, inside)
+            complete = made is not None and complete
+            unread += map(ev.steps.identities.path, () if made is None else paths_read(made))
+    ev.steps.places.carried[scope.region] = tuple(unread)
+    kept = (yield _names(ev, scope, inside)) if keeps else ()
+    if value is not None and depth_of(value) > VALUE_LEVELS:
+        ev.report.add(problems.text.TooDeep(at=written.value.span, limit=VALUE_LEVELS))
+        return ReadBody(scope.region, None, tests, kept)
+    if value is not None and names_const(value):
+        ev.report.add(problems.names.ReservedName(at=place_of_const(written.value), word="const"))
+        return ReadBody(scope.region, None, tests, kept)
+    reading = None if value is None else reading_of(value)
+    if value is not None and reading is None:
+        ev.report.add(problems.calls.MisplacedData(at=written.value.span))
+    if reading is None or not complete:
+        return ReadBody(scope.region, None, tests, kept)
+    region = Region(scope.region, ev.steps.units(region=scope.region), reading, written.span)
+    return ReadBody(scope.region, region, tests, kept)
+
+
+def _names(ev: Evaluation, scope: Scope, inside: EvaluationContext) -> Task[tuple[tuple[str, Reading], ...]]:
+    """Evaluate the names of a body."""
+    kept: list[tuple[str, Reading]] = []
+    for name, binding in scope.locals.items():
+        if not ev.ends.is_alias(LocalName(binding, scope)):
+            known = yield read_local(ev, binding.name, LocalName(binding, scope), inside)
+            reading = None if known is None or depth_of(known) > VALUE_LEVELS else reading_of(known)
+            if reading is not None:
+                kept.append((name, reading))
+    return tuple(kept)
+
+
+def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dict[str, BlockName]) -> Scope:
+    region = ev.steps.open_region(context.region, written.span)
+    level = context.scope.level + 1
+    values = {name: StepResult(Path(Local(region, level, kind, name))) for name, kind in given.items()}
+    if given:
+        ev.steps.places.name_anything = True
+    element = next((values[name] for name, kind in given.items() if kind == "item"), None)
+    return Scope(
+        number=ev.next_scope(),
+        locals=context.scope.program.survey.locals[written.span.start],
+        inputs=context.scope.inputs,
+        program=context.scope.program,
+        outer=context.scope,
+        given=values,
+        region=region,
+        level=level,
+        keys=context.keys,
+        piped=element if element is not None else context.piped,
+    )
+
+
+def _is_work(ev: Evaluation, statement: Binding, scope: Scope) -> bool:
+    """Tell whether a statement carries something out: another name of an instruction or a literal does not."""
+    value: Expression = statement.value
+    while isinstance(value, surface.Annotated):
+        value = value.value
+    if isinstance(value, Literal | surface.Array):
+        return False
+    return not ev.ends.is_alias(LocalName(statement, scope))
+
+
+def _carried(ev: Evaluation, statement: Binding | Anonymous, scope: Scope, context: EvaluationContext) -> Task[BoundValue | None]:
+    """Evaluate a statement that nothing reads."""
+    if isinstance(statement, Binding):
+        return (yield read_local(ev, statement.name, LocalName(statement, scope), context))
+    value = yield ev.value(statement.value, context)
+    if isinstance(value, Data):
+        ev.report.add(problems.calls.MisplacedData(at=statement.value.span))
+    return value
+
+
+def depth_of(value: BoundValue) -> int:
+    """Return how deep the objects of a value lie in each other."""
+    deepest = 0
+    waiting: list[tuple[BoundValue, int]] = [(value, 0)]
+    while waiting:
+        each, depth = waiting.pop()
+        deepest = max(deepest, depth)
+        if isinstance(each, Members):
+            waiting.extend((member, depth + 1) for _, member in each.fields)
+    return deepest
+
+
+def names_const(value: BoundValue) -> bool:
+    """Tell whether an object of values has a member `const`, which is how a process writes constants."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Members):
+            if any(name == "const" for name, _ in each.fields):
+                return True
+            waiting.extend(member for _, member in each.fields)
+    return False
+
+
+def place_of_const(expression: Expression) -> Span:
+    """Return where an expression names a member `const`, else the whole of it."""
+    fields = expression.fields if isinstance(expression, surface.Object) else ()
+    return next((field.key_span for field in fields if field.key == "const"), expression.span)
+
+
+def reading_of(value: BoundValue) -> Reading | None:
+    """Return a value as a block gives it."""
+    match value:
+        case StepResult(path):
+            return path
+        case Data(constant):
+            return Constant(constant)
+        case Members(fields):
+            members = [(name, reading_of(member)) for name, member in fields]
+            whole = tuple((name, member) for name, member in members if member is not None)
+            return ObjectReading(whole) if len(whole) == len(members) else None
+        case _:
+            return None
+
+
+# Blocks: each is a step of the body around it, and its own bodies hold steps that are cut by themselves.
+
+
+_Made: TypeAlias = "tuple[graph.Block, tuple[Hashable, ...], tuple[Path, ...]]"
+"""A block, what tells it from others, and what it reads itself: its conditions and its list."""
+
+
+def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationContext) -> Task[BoundValue | None]:
+    """Make a block a step, and return that as its value."""
+    about = _about(ev, written, context)
+    if context.key == PRIVATE or (context.direct and context.brackets is not None):
+        ev.report.add(problems.calls.MisplacedBlock(at=written.span))
+        return None
+    place = ev.steps.places.label(context.region, written.span)
+    context = replace(context, region=ev.steps.places.region_of(place, context.region))
+    outside = context.inside()
+    match written:
+        case surface.Do():
+            made = yield _do(ev, written, outside)
+        case surface.When():
+            made = yield _when(ev, written, outside)
+        case surface.Each():
+            made = yield _each(ev, written, outside)
+        case surface.Repeat():
+            made = yield _repeat(ev, written, outside)
+        case surface.Try():
+            made = yield _try(ev, written, outside)
+    if made is None:
+        return None
+    content, signs, direct = made
+    reads = reads_of_block(ev, content, direct)
+    _warn_of_unread_pipe(ev, written, context, reads)
+    number = len(ev.steps.table)
+    word = word_of(content)
+    key = context.key
+    step = Step(number, word, key, "block", False, content, (), reads, None, written.span, context.timing, about=about)  # noqa: FBT003  # a block has no `output`
+    ident = ev.steps.identities.of("block", word, signs, context.timing, about)
+    found = ev.steps.one(step, ident, context)
+    if key is None:
+        ev.steps.places.note(place, context.region, ident, ev.steps.table[found], new=found == number)
+    if found != number:
+        ev.steps.drop(region.number for region in regions_of(content))
+    if context.brackets is not None:
+        context.brackets.barriers.add(found)
+    return StepResult(Path(found))
+
+
+def _about(ev: Evaluation, written: surface.Block, context: EvaluationContext) -> str | None:
+    """Return the description of a block; its annotations take nothing else beside a deadline and a delay."""
+    texts: list[str] = []
+    for each in context.annotations:
+        text = each.get("description") if isinstance(each, dict) and each.keys() == {"description"} else None
+        if not isinstance(text, str):
+            ev.report.add(problems.calls.MisplacedAnnotation(at=written.span, block=True))
+        elif text not in texts:
+            texts.append(text)
+    return "\n".join(texts) or None
+
+
+def _when(ev: Evaluation, written: surface.When, context: EvaluationContext) -> Task[_Made | None]:
+    branches: list[graph.Branch] = []
+    reads: list[Path] = []
+    otherwise = written.otherwise
+    complete = True
+    for each in written.branches:
+        question = yield asked(ev, each.condition, context)
+        if question is not None and question.holds:
+            otherwise = each.body  # whatever comes after it is never reached
+            break
+        if question is not None and not question.tests:
+            continue
+        body = (yield read_body(ev, each.body, context, {})).region
+        if question is None or body is None:
+            complete = False
+        else:
+            branches.append(graph.Branch(question.tests, body))
+            reads += [test.path for test in question.tests]
+    if otherwise is not None:
+        body = (yield read_body(ev, otherwise, context, {})).region
+        if body is None:
+            return None
+        if not branches:
+            return graph.Do(body), (ev.steps.identity(body),), ()
+        branches.append(graph.Branch((), body))
+    if not complete:
+        return None
+    if not branches:
+        body = Region(ev.steps.open_region(context.region, written.span), (), Constant(None), written.span)
+        return graph.Do(body), (ev.steps.identity(body),), ()
+    signs = tuple((_tests(ev, each.condition), ev.steps.identity(each.body)) for each in branches)
+    return graph.When(tuple(branches)), signs, tuple(reads)
+
+
+def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> Task[_Made | None]:
+    most = _bound_number(ev, written.most, ELEMENTS)
+    source = yield _elements(ev, written.source, context)
+    body = (yield read_body(ev, written.body, context, {written.name.text: "item"}, over=source)).region
+    if most is None or source is None or body is None:
+        return None
+    most = max(most, source) if isinstance(source, int) else most
+    signs = (written.name.text, _source(ev, source), most, ev.steps.identity(body))
+    return (
+        graph.Each(written.name.text, source, most, body, written.source.span),
+        signs,
+        (source,) if isinstance(source, Path) else (),
+    )
+
+
+def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext) -> Task[_Made | None]:
+    most = _bound_number(ev, written.most, ROUNDS if written.source is None else ELEMENTS)
+    keep = _bound_number(ev, written.keep, 0)
+    if written.keep is not None and keep and most and keep > most:
+        ev.report.add(problems.blocks.KeepOverMax(at=written.keep.span, keep=keep, most=most))
+    source = None if written.source is None else (yield read_path(ev, written.source, context))
+    names: dict[str, BlockName] = {} if written.name is None else {written.name.text: "item"}
+    names |= {"round": "round", "previous": "previous", "rounds": "rounds"}
+    said = yield read_body(ev, written.body, context, names, written.until, keeps=True, over=source)
+    body, tests, kept = said.region, said.tests, said.names
+    otherwise = None
+    if written.otherwise is not None:
+        otherwise = (yield read_body(ev, written.otherwise, context, {"rounds": "rounds"}, after=said.number)).region
+    if most is None or keep is None or body is None or (written.source is not None and source is None):
+        return None
+    if (written.until is not None and tests is None) or (written.otherwise is not None and otherwise is None):
+        return None
+    until = tests or ()
+    identities = ev.steps.identities
+    signs = (
+        written.name and written.name.text,
+        None if source is None else identities.path(source),
+        most,
+        keep,
+        _tests(ev, until),
+        ev.steps.identity(body),
+        None if otherwise is None else ev.steps.identity(otherwise),
+        tuple((name, identities.reading(reading)) for name, reading in kept),
+    )
+    refuse_hidden(ev, body, ("round", "previous", "rounds"), until)
+    if otherwise is not None:
+        refuse_hidden(ev, otherwise, ("rounds",))
+    item = None if written.name is None else written.name.text
+    at = written.span if written.source is None else written.source.span
+    handed = reads_rounds(ev, body, otherwise)
+    content = graph.Repeat(item, source, most, keep or None, body, until, otherwise, kept, handed, at)
+    return content, signs, () if source is None else (source,)
+
+
+def _try(ev: Evaluation, written: surface.Try, context: EvaluationContext) -> Task[_Made | None]:
+    body = (yield read_body(ev, written.body, context, {})).region
+    otherwise = (yield read_body(ev, written.otherwise, context, {"error": "error"})).region
+    if body is None or otherwise is None:
+        return None
+    refuse_hidden(ev, otherwise, ("error",))
+    return graph.Try(body, otherwise), (ev.steps.identity(body), ev.steps.identity(otherwise)), ()
+
+
+def _do(ev: Evaluation, written: surface.Do, context: EvaluationContext) -> Task[_Made | None]:
+    body = (yield read_body(ev, written.body, context, {})).region
+    return None if body is None else (graph.Do(body), (ev.steps.identity(body),), ())
+
+
+def _tests(ev: Evaluation, tests: tuple[Test, ...]) -> tuple[Hashable, ...]:
+    identities = ev.steps.identities
+    return tuple((identities.path(test.path), identities.json(test.schema)) for test in tests)
+
+
+def _source(ev: Evaluation, source: Path | int) -> Hashable:
+    return ev.steps.identities.path(source) if isinstance(source, Path) else ("number", source)
+
+
+def _elements(ev: Evaluation, written: Name | Access | Literal, context: EvaluationContext) -> Task[Path | int | None]:
+    """Evaluate what an `each` goes through: a list that is read, or a number."""
+    if isinstance(written, Literal):
+        yield from ()
+        return _bound_number(ev, written, 0)
+    return (yield read_path(ev, written, context))
+
+
+def _bound_number(ev: Evaluation, written: Literal | None, otherwise: int) -> int | None:
+    """Return the number of a bound; `None`, once that is reported, if it is no number to count with."""
+    if written is None:
+        return otherwise
+    value = written.value
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= HIGHEST_BOUND:
+        return value
+    ev.report.add(problems.blocks.BadBound(at=written.span, limit=HIGHEST_BOUND))
+    return None
+
+
+def _warn_of_unread_pipe(ev: Evaluation, written: surface.Block, context: EvaluationContext, reads: tuple[Path, ...]) -> None:
+    if context.own and context.piped is not None:
+        piped = set(paths_read(context.piped))
+        if piped and not any(_leads_into(read_, each) for each in piped for read_ in reads):
+            ev.report.add(problems.steps.UnreadPipe(at=_head(written)))
+
+
+def _leads_into(path: Path, other: Path) -> bool:
+    return path.origin == other.origin and path.tail[: len(other.tail)] == other.tail
+
+
+def _head(written: surface.Block) -> Span:
+    return replace(written.span, end=min(written.span.end, written.span.start + len(type(written).__name__)))

@@ -1,0 +1,548 @@
+"""Calls and mixins: what is given to them in brackets flows, what is given in braces is composed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar, final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from instrc import problems
+from instrc.compiler.bind import braces
+from instrc.compiler.bind.evaluation import Evaluation, Signature, property_names
+from instrc.compiler.bind.given import CallInputs, brackets_at, check_names, check_slots, data_of, is_data, take_label
+from instrc.compiler.bind.lookup import find_instruction, is_plan_or_one_of, reads_and_calls
+from instrc.compiler.bind.steps import PRIVATE, EvaluationContext
+from instrc.compiler.bind.values import (
+    BoundValue,
+    BraceNames,
+    Brackets,
+    Data,
+    Inner,
+    Members,
+    StepResult,
+    paths_read,
+    step_numbers,
+)
+from instrc.compiler.graph import (
+    Application,
+    Argument,
+    Filling,
+    Fusion,
+    Instruction,
+    MixinGroup,
+    Path,
+    Slot,
+    StepObject,
+    instruction_kind,
+)
+from instrc.compiler.trampoline import PENDING, Task, Then, Work
+from instrc.language.surface import Argument as Written
+from instrc.language.surface import Expression, Field, Name, Object
+from instrc.process.flow import Constant
+from instrc.schema.relations import satisfies
+from instrc.schema.walk import required_names
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, mapping
+from instrc.text.source import Span
+
+# What fills a slot of an instruction or a mixin: a composed call, or an object of steps.
+
+
+def fuse(
+    ev: Evaluation, holder: Instruction, written: Field, expression: Expression, context: EvaluationContext
+) -> Task[Slot | None]:
+    """Compose what an expression calls into a slot: its arguments flow, its schema becomes the slot's."""
+    brackets = brackets_at(ev, context)
+    if isinstance(expression, Object):
+        block = yield braces.block(ev, expression, context, brackets, ())
+        return None if block is None else slot_of(ev, written, *block)
+    value = yield ev.value(expression, replace(context, brackets=brackets, key=PRIVATE))
+    if value is None:
+        return None
+    if isinstance(value, Members) and brackets.inner:  # a mixin around an object
+        return slot_of(ev, written, braces.take(ev, brackets.taken(), brackets, context, expression.span, ()))
+    number = value.path.origin if isinstance(value, StepResult) else None
+    step = ev.steps.table[number] if isinstance(number, int) else None
+    if step is None or step.executor != "model" or step.output:
+        word = expression.span.text if step is None else step.activity or step.base_name
+        ev.report.add(problems.calls.MisplacedCall(at=expression.span, word=word, holder=holder.name))
+        return None
+    taken = brackets.inner.get(step.number)
+    if taken is not None and isinstance(taken.unit, MixinGroup):
+        return slot_of(ev, written, braces.take(ev, (taken.unit,), brackets, context, expression.span, ()))
+    return dissolve(ev, written, step.number, brackets, context)
+
+
+def dissolve(ev: Evaluation, written: Field, number: int, brackets: Brackets, context: EvaluationContext) -> Slot:
+    """Turn a step into the content of a slot."""
+    ev.steps.dissolve(number, brackets)
+    if context.brackets is not None:
+        brackets.hand_to(context.brackets)
+    step = ev.steps.table[number]
+    for word in step.timing.words:
+        ev.report.add(problems.blocks.MisplacedDeadline(at=step.span, word=word, place="slot"))
+    content: Filling = step.content  # type: ignore[assignment]  # a block is never dissolved
+    return ev.steps.identities.slot(written.key, content, written.key_span, step.reads)
+
+
+def slot_of(ev: Evaluation, written: Field, block: StepObject, value: BoundValue | None = None) -> Slot:
+    """Return a slot filled with an object of steps; `value` is that of an object, which may read values beside them."""
+    inside = set(step_numbers(block.units))
+    beside = [] if value is None else [path for path in paths_read(value) if path.origin not in inside]
+    reads = tuple(dict.fromkeys((*beside, *braces.outside_reads(ev.steps, block))))
+    return ev.steps.identities.slot(written.key, block, written.key_span, reads)
+
+
+# What stands in the brackets of a call: arguments are evaluated, what is given in braces is sorted by what it is.
+
+
+T = TypeVar("T")
+
+FAIL = Instruction("Fail_Activity", None, {})
+"""What `Fail` calls: the engine carries it out."""
+
+
+@final
+class CallArguments(Struct, gc=False):
+    """What stands in the brackets of a call, while it is evaluated."""
+
+    ev: Evaluation
+    instruction: Instruction
+    written: tuple[Written, ...]
+    span: Span
+    """The whole call."""
+    context: EvaluationContext
+    inside: EvaluationContext
+    """The place of an argument."""
+    given: CallInputs
+    place: int = 0
+    """The argument that is next."""
+
+    def evaluate(self, then: Callable[[CallArguments], T]) -> Work[T]:
+        """Evaluate the arguments that are left, and return what `then` makes of all of them."""
+        written = self.written
+        while self.place < len(written):
+            each = written[self.place]
+            label, value = each.label, each.value
+            if (label is None and type(value) is Object) or (label is not None and is_data(value)):
+                return Then(self._in_braces(each), partial(self._go_on, then))
+            if label is not None and not take_label(self.ev, self.given, label, each.label_span or value.span):
+                self.given.complete = False
+                self.place += 1
+                continue
+            found = self.ev.value(value, self.inside)
+            if type(found) in PENDING:
+                return Then(found, partial(self.give, then))
+            self._take(found)  # type: ignore[arg-type]  # it is not pending
+        return then(self)
+
+    def _in_braces(self, each: Written) -> Task[bool]:
+        """Read an object as the arguments that it names, and data under a label like a field of one."""
+        context = self.context
+        fields: tuple[Field, ...] = (Field(each.label or "", each.label_span or each.value.span, each.value),)
+        if each.label is None and isinstance(each.value, Object):
+            context = replace(context, braces=self.ev.braces(context, self.ev.steps.identities.written(self.written)))
+            fields = each.value.fields
+        return _braces(self.ev, self.instruction, fields, self.given, context)
+
+    def give(self, then: Callable[[CallArguments], T], value: BoundValue | None) -> Work[T]:
+        """Take the value of the next argument, and continue with those after it."""
+        self._take(value)
+        return then(self) if self.place == len(self.written) else self.evaluate(then)
+
+    def _take(self, value: BoundValue | None) -> None:
+        """Take the value of the next argument; a literal alone is none."""
+        each, given = self.written[self.place], self.given
+        if type(value) is Data and each.label is None and not value.given:
+            failing = self.instruction is FAIL
+            self.ev.report.add(problems.calls.MisplacedData(at=each.value.span, failing=failing))
+            value = None
+        if value is None or not given.add(each.label, value):
+            given.complete = False
+        if given.unchecked:
+            check_names(self.ev, given, each.value.span)
+        self.place += 1
+
+    def _go_on(self, then: Callable[[CallArguments], T], taken: bool) -> Work[T]:  # noqa: FBT001  -- it is handed over alone
+        """Go on behind braces that were read."""
+        given = self.given
+        if not taken:
+            given.complete = False
+        if given.unchecked:
+            check_names(self.ev, given, self.written[self.place].value.span)
+        self.place += 1
+        return self.evaluate(then)
+
+
+def arguments_of(
+    ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
+) -> CallArguments:
+    """Return the arguments of a call, of which none is evaluated yet; a piped value is the first plain one."""
+    given = CallInputs()
+    if context.own and context.piped is not None:
+        given.complete = given.add(None, context.piped)
+    return CallArguments(ev, instruction, written, span, context, context.inside(), given)
+
+
+def collect(
+    ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
+) -> Work[CallInputs]:
+    """Evaluate what stands in the brackets of a call, left to right."""
+    return arguments_of(ev, instruction, written, span, context).evaluate(_given)
+
+
+def _given(arguments: CallArguments) -> CallInputs:
+    return arguments.given
+
+
+def _braces(
+    ev: Evaluation, instruction: Instruction, fields: tuple[Field, ...], given: CallInputs, context: EvaluationContext
+) -> Task[bool]:
+    """Read the fields of braces, and tell whether all of them can be given.
+
+    Names of values are read, constants and calls are composed into the slot of their key.
+    """
+    keys = BraceNames.within(context.keys)
+    inside = replace(context.inside(), keys=keys)
+    complete = True
+    for each in fields:
+        if not take_label(ev, given, each.key, each.key_span):
+            complete = False
+            continue
+        expression = each.value or Name(each.key, each.key_span)
+        if is_data(expression):
+            given.add_constant(each.key, data_of(ev, expression))
+        elif instruction.kind in {"model", "user"} and is_plan_or_one_of(ev, expression, inside):
+            from instrc.compiler.bind.choices import choice_slot  # few steps leave one
+
+            slot = yield choice_slot(ev, each, expression, inside, given, collect)
+            if slot is None:
+                complete = False
+            else:
+                given.add_slot(slot)
+                keys.fields[each.key] = Inner()
+        elif instruction.kind != "model" or (read := reads_and_calls(ev, expression, inside)) == (True, False):
+            value = yield ev.value(expression, inside)
+            complete = value is not None and given.add(each.key, value) and complete
+        else:
+            slot = yield fuse(ev, instruction, each, expression, replace(inside, braces=ev.braces(inside, each.key)))
+            if slot is None:
+                complete = False
+            else:
+                given.add_slot(slot)
+                given.has_value = given.has_value or read[0]
+                keys.fields[each.key] = Inner()
+    return complete
+
+
+# Calls: what is given to them in brackets flows, what is given in braces is composed.
+
+
+_OF_FAIL = ("kind", "code", "message")
+"""What `Fail` looks at in what it is given."""
+
+
+def is_plain(instruction: Instruction) -> bool:
+    """Tell whether a call of an instruction is a step and nothing more."""
+    return instruction_kind(instruction.name) != "mixin" and instruction.name != "StartProcess"
+
+
+def call(
+    ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
+) -> Work[BoundValue | None]:
+    """Make a call a step."""
+    return arguments_of(ev, instruction, written, span, context).evaluate(step_of)
+
+
+def step_of(arguments: CallArguments) -> BoundValue | None:
+    """Make the step of a call whose arguments are evaluated, and return its result."""
+    ev, instruction, span, context, given = (
+        arguments.ev,
+        arguments.instruction,
+        arguments.span,
+        arguments.context,
+        arguments.given,
+    )
+    called = ev.signature(instruction, span, context.annotations)
+    if called is None or not given.complete or not ev.spend(len(given.arguments), span):
+        return None
+    if not given.has_value and not (called.kind == "server" and called.output and _is_all_given(called, given, context)):
+        ev.reads_pipe(context)
+        given.add(None, context.piped if context.piped is not None else StepResult(Path("prompt")))
+    if called.kind == "model" and given.literal:
+        context = replace(context, annotations=(*context.annotations, *_told(given, called.properties)))
+        for argument in given.arguments:  # for a model, a constant is a property with one value
+            if isinstance(argument.value, Constant):
+                name = argument.label or ""
+                given.add_slot(ev.steps.identities.slot(name, argument.value, given.labels.get(name, span)))
+        given.arguments = [argument for argument in given.arguments if isinstance(argument.value, Path)]
+    if given.slots and not check_slots(ev, instruction, called.schema, given.slots, context.annotations):
+        return None
+    if called.kind == "server" and given.constants:
+        _leave_out(given, called.schema)
+    if called.kind == "server" and not context.by_hand:
+        _prepare(ev, instruction, given, span, context)
+    number = ev.steps.add(
+        context,
+        base_name=called.base_name,
+        executor=called.executor,
+        output=called.output,
+        content=Fusion(instruction, tuple(given.slots), context.annotations, (), span),
+        same=None if given.slots or context.annotations else called.number,
+        arguments=tuple(given.arguments),
+        reads=given.reads(),
+        activity=called.activity,
+        span=span,
+        needs=given.needs,
+        chosen=given.chosen,
+    )
+    if called.executor == "server":
+        for label, place in given.labels.items():
+            ev.labels.setdefault((number, label), place)
+    return StepResult(Path(number))
+
+
+def _told(given: CallInputs, properties: dict[str, None]) -> list[Json]:
+    """Take the constants that a model is to read out of the arguments, and return what tells it of them.
+
+    What is called with a literal reads it as it would read a result; where it has a property of that name, it is that.
+    """
+    told = {
+        place: name
+        for place, name in given.constants.items()
+        if given.arguments[place].label is None or given.arguments[place].label not in properties
+    }
+    texts = []
+    for place, name in told.items():
+        value = given.arguments[place].value
+        if isinstance(value, Constant):
+            texts.append(f"{name}: {dumps(value.value, indent=False)}")
+    given.arguments = [each for place, each in enumerate(given.arguments) if place not in told]
+    given.constants = {}
+    return [{"description": text} for text in texts]
+
+
+def _is_all_given(called: Signature, given: CallInputs, context: EvaluationContext) -> bool:
+    """Tell whether constants fill all inputs of an activity: then it has no place for what is piped, or for `prompt`.
+
+    Its inputs are the properties beside `output`.  What is piped may still fill an optional input that is not named;
+    `prompt`, which nobody wrote, does not.
+    """
+    named = {each.label for each in given.arguments}
+    inputs = called.properties.keys() - {"output"}
+    if not named or not named <= inputs or context.scope.program.instructions.named(called.base_name):
+        return False
+    return (inputs if context.piped is not None else inputs & set(required_names(mapping(called.schema)))) <= named
+
+
+def _leave_out(given: CallInputs, schema: Json) -> None:
+    """Leave out the `null`s that a program is called with where an optional argument excludes them, as a run would."""
+    known = mapping(schema.get("properties")) if isinstance(schema, dict) else {}
+    optional = known.keys() - set(required_names(schema)) if isinstance(schema, dict) else set()
+    arguments, constants = given.arguments, given.constants
+    kept: dict[int, str] = {}
+    given.arguments, given.constants = [], kept
+    for place, each in enumerate(arguments):
+        name = constants.get(place)
+        if name and each.value == Constant(None) and each.label in optional and satisfies(None, known[each.label]) is False:
+            continue
+        if name:
+            kept[len(given.arguments)] = name
+        given.arguments.append(each)
+
+
+def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[BoundValue | None]:
+    """Make the step that ends its block, or the run, as failed with what it reads."""
+    given: CallInputs = yield collect(ev, FAIL, written, span, replace(context, annotations=(), own=context.own))
+    if context.annotations:
+        ev.report.add(problems.calls.MisplacedAnnotation(at=span))
+        return None
+    for argument in given.arguments:
+        label = argument.label
+        if label is not None and label not in _OF_FAIL and isinstance(argument.value, Constant):
+            at = given.labels.get(label, span)
+            ev.report.add(problems.plans.UnknownArgument(at=at, pointer="", callee="Fail", argument=label, known=_OF_FAIL))
+            return None
+    if not given.complete:
+        return None
+    number = ev.steps.add(
+        context,
+        base_name=FAIL.base_name,
+        executor="server",
+        content=Fusion(FAIL, (), (), (), span),
+        arguments=tuple(given.arguments),
+        reads=given.reads(),
+        span=span,
+        fail=True,
+    )
+    for name, place in given.labels.items():
+        ev.labels.setdefault((number, name), place)
+    return StepResult(Path(number))
+
+
+def _prepare(ev: Evaluation, instruction: Instruction, given: CallInputs, span: Span, context: EvaluationContext) -> None:
+    """Insert the step that prepares a server call, if there is one and it is not there already."""
+    found = context.scope.program.instructions.named(instruction.base_name)
+    if not found:
+        return
+    preparation = find_instruction(ev, Name(instruction.base_name, span), context.scope)
+    if not isinstance(preparation, Instruction) or preparation.kind != "model":
+        return
+    for argument in given.arguments:
+        if isinstance(argument.value, Path) and isinstance(argument.value.origin, int):
+            content = ev.steps.table[argument.value.origin].content
+            if isinstance(content, Fusion) and content.instruction == preparation:
+                return
+    schema = ev.flat(preparation, span)
+    known = property_names(schema, ())
+    told = tuple(_told(given, known))
+    kept = [each for each in given.arguments if isinstance(each.value, Constant) and each.label not in known]
+    fused = [
+        ev.steps.identities.slot(each.label, each.value, given.labels.get(each.label, span))
+        for each in given.arguments
+        if isinstance(each.value, Constant) and each.label in known
+    ]
+    output = "output" in known
+    number = ev.steps.add(
+        replace(context.inside(), keys=None),
+        base_name=preparation.base_name,
+        executor="model",
+        output=output,
+        content=Fusion(preparation, tuple(fused), told, (), span),
+        arguments=tuple(each for each in given.arguments if isinstance(each.value, Path)),
+        reads=given.reads(),
+        activity=preparation.name if output else None,
+        span=span,
+    )
+    given.arguments = [Argument(None, Path(number)), *kept]
+
+
+# Mixins: put around the model steps written in their brackets.
+
+
+def mix(
+    ev: Evaluation, mixin: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
+) -> Task[BoundValue | None]:
+    """Put a mixin around the model steps written in its brackets; its value is the value of what it is given."""
+    brackets = brackets_at(ev, context)
+    given = CallInputs()
+    within = replace(context.given_to(brackets), own=context.own, placing=True)
+    filling = next((each.value for each in written if _is_filling(each)), None)
+    for each in written:
+        if filling is not None and _is_filling(each) and each.value is not filling:
+            ev.report.add(problems.calls.TooManyArguments(at=each.value.span, mixin=mixin.name, first=filling.span))
+            return None
+    fields, complete = _fields(written), True
+    value: BoundValue | None = None
+    if filling is not None:
+        value = yield ev.value(filling, replace(within, filling=True))
+        if value is None:
+            return None
+    keys = BraceNames.within(context.keys)
+    inside = replace(context.inside(), keys=keys)
+    braces_number = ev.braces(context, ev.steps.identities.written(written)) if fields else context.braces
+    within = replace(within, braces=braces_number)
+    for slot_field in fields:
+        expression = slot_field.value or Name(slot_field.key, slot_field.key_span)
+        if not take_label(ev, given, slot_field.key, slot_field.key_span):
+            complete = False
+            continue
+        if slot_field.key == "default":
+            if filling is not None:
+                ev.report.add(problems.calls.TooManyArguments(at=expression.span, mixin=mixin.name, first=filling.span))
+                return None
+            filling = expression
+            value = yield ev.value(expression, replace(within, filling=True))
+            if value is None:
+                return None
+            continue
+        slot = yield from _filled(ev, mixin, slot_field, expression, given, within, inside)
+        if slot is None:
+            complete = False
+        else:
+            given.add_slot(slot)
+    if isinstance(value, Data):
+        ev.report.add(problems.calls.MisplacedData(at=filling.span if filling else span))
+        return None
+    schema = ev.flat(mixin, span)
+    if schema is None or not complete or not check_slots(ev, mixin, schema, given.slots, ()):
+        return None
+    _keep_out(given.slots, schema, brackets)
+    return _put_around(ev, Application(mixin, tuple(given.slots), context.annotations, span), brackets, value, context)
+
+
+def _filled(
+    ev: Evaluation,
+    mixin: Instruction,
+    slot_field: Field,
+    expression: Expression,
+    given: CallInputs,
+    within: EvaluationContext,
+    inside: EvaluationContext,
+) -> Task[Slot | None]:
+    """Return a slot of a mixin with what fills it: a choice that is left open, data, or a step of the brackets of `within`."""
+    if is_plan_or_one_of(ev, expression, within):
+        from instrc.compiler.bind.choices import choice_slot  # few mixins leave one
+
+        slot = yield choice_slot(ev, slot_field, expression, inside, given, collect)
+        return None if slot is None else replace(slot, reads=tuple(given.chosen))
+    if is_data(expression):
+        return ev.steps.identities.slot(slot_field.key, Constant(data_of(ev, expression)), slot_field.key_span)
+    around = replace(inside, brackets=within.brackets, direct=True, braces=ev.braces(within, slot_field.key))
+
+    slot = yield fuse(ev, mixin, slot_field, expression, around)
+    if slot is not None and inside.keys is not None:
+        inside.keys.fields[slot_field.key] = Inner()
+    return slot
+
+
+def _put_around(
+    ev: Evaluation, application: Application, brackets: Brackets, value: BoundValue | None, context: EvaluationContext
+) -> BoundValue | None:
+    """Put a mixin around the steps of its brackets; return what its brackets are worth."""
+    span = application.span
+    whole = isinstance(value, Members)
+    taken = ev.steps.apply(application, brackets, context.region, whole=whole)
+    if not taken:
+        elsewhere = (ev.steps.table[number].base_name for number in sorted(brackets.written & ev.steps.homes))
+        ev.report.add(problems.calls.EmptyMixin(at=span, mixin=application.mixin.name, elsewhere=next(elsewhere, "")))
+        return None
+    if whole and not context.filling and context.key not in {None, PRIVATE}:
+        from instrc.compiler.bind import braces  # many programs have none
+
+        return braces.under_key(ev, braces.take(ev, taken, brackets, context, span, ()), context, span)
+    if context.brackets is not None:
+        brackets.hand_to(context.brackets)
+    return value
+
+
+def _keep_out(slots: Sequence[Slot], schema: Json, brackets: Brackets) -> None:
+    """Let what slots read that come before all that a mixin holds stay outside of its brackets."""
+    for slot in slots:
+        if _stands_before(slot.name, schema):
+            brackets.keep_out(slot.reads)
+
+
+def _is_filling(each: Written) -> bool:
+    """Tell whether what is written is what the mixin is put around: it has no label and is no object of slots."""
+    return each.label is None and not isinstance(each.value, Object)
+
+
+def _fields(written: tuple[Written, ...]) -> list[Field]:
+    """Return the slots that are written, as labels or in braces."""
+    fields: list[Field] = []
+    for each in written:
+        if each.label is not None:
+            fields.append(Field(each.label, each.label_span or each.value.span, each.value))
+        elif isinstance(each.value, Object):
+            fields.extend(each.value.fields)
+    return fields
+
+
+def _stands_before(name: str, schema: Json) -> bool:
+    """Tell whether a property of a mixin stands before what is put into it."""
+    names = list(property_names(schema, ()))
+    return "default" not in names or name not in names or names.index(name) < names.index("default")

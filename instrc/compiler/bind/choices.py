@@ -1,0 +1,281 @@
+"""`Plan(…)` and `OneOf(…)`: schemas that say what a model, or a person, may decide on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from instrc import problems
+from instrc.compiler.bind import called_programs
+from instrc.compiler.bind.called_programs import admits_literal
+from instrc.compiler.bind.evaluation import Evaluation
+from instrc.compiler.bind.given import CallInputs
+from instrc.compiler.bind.lookup import callee_of, find_instruction, find_vibe
+from instrc.compiler.bind.scopes import Called, CalledProgram, Special
+from instrc.compiler.bind.steps import EvaluationContext
+from instrc.compiler.bind.values import Data, Inner, StepResult, address_from
+from instrc.compiler.graph import (
+    NO_TIMING,
+    Among,
+    Do,
+    Fusion,
+    Instruction,
+    Path,
+    PlannableTool,
+    Planned,
+    Region,
+    Slot,
+    Step,
+    TypedArgument,
+)
+from instrc.compiler.plan_schema import RUN_PLAN, part_of, plan_schema
+from instrc.compiler.trampoline import Task, Work
+from instrc.language.surface import Annotated, Call, Expression, Field, Name, Uri
+from instrc.language.surface import Argument as Written
+from instrc.problems.problem import CompileError
+from instrc.problems.suggest import nearest
+from instrc.process.flow import Constant
+from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
+from instrc.text.names import pascal
+from instrc.text.source import Span
+
+# Literals that a called program is given, where it needs a path: in lists, in `until`, and as what a choice is made from.
+
+
+def path_of_constant(ev: Evaluation, literal: Data, context: EvaluationContext, span: Span) -> Path:
+    """Return a path to a literal: to a block that gives it, which stands where the program is called."""
+    *_, root = context.scope.outwards()
+    home = EvaluationContext(root, root.region)
+    body = Region(ev.steps.open_region(root.region, span), (), Constant(literal.value), span)
+    content = Do(body)
+    step = Step(len(ev.steps.table), "do", None, "block", False, content, (), (), None, span)  # noqa: FBT003  # a block has no `output`
+    signs = ev.steps.identities.of("block", "do", (ev.steps.identity(body),), NO_TIMING, None)
+    number = ev.steps.one(step, signs, home)
+    if number != step.number:
+        ev.steps.drop([body.number])
+    return Path(number)
+
+
+# `Plan(…)` and `OneOf(…)`: schemas that say what a model, or a person, may decide on.
+
+
+Collect: TypeAlias = "Callable[[Evaluation, Instruction, tuple[Written, ...], Span, EvaluationContext], Work[CallInputs]]"
+"""Evaluates what stands in the brackets of a call, in which choices may stand in turn."""
+
+
+def choice_slot(
+    ev: Evaluation, written: Field, expression: Expression, context: EvaluationContext, given: CallInputs, collect: Collect
+) -> Task[Slot | None]:
+    """Make the slot of `Plan(…)` or `OneOf(…)`; what it needs is given to the step without being shown."""
+    annotations: list[Json] = []
+    while isinstance(expression, Annotated):
+        said = expression.annotation
+        annotations.insert(0, {"description": said} if isinstance(said, str) else said)
+        expression = expression.value
+    if not isinstance(expression, Call) or not isinstance(expression.callee, Name):
+        return None
+    made = (
+        yield _plan(ev, expression, context, given, collect)
+        if expression.callee.text == "Plan"
+        else _one_of(ev, expression, context, given)
+    )
+    if made is None:
+        return None
+    schema, engine = made
+    content = Fusion(Instruction(expression.callee.text, None, schema), (), tuple(annotations), (), expression.span)
+    return ev.steps.identities.slot(written.key, content, written.key_span, engine=engine)
+
+
+def _one_of(
+    ev: Evaluation, call: Call, context: EvaluationContext, given: CallInputs
+) -> Task[tuple[dict[str, Json], Among] | None]:
+    if len(call.arguments) != 1 or call.arguments[0].label is not None:
+        ev.report.add(problems.steps.NotAValue(at=call.span, word=call.span.text, choosing=True))
+        return None
+    written = call.arguments[0].value
+    value = yield ev.value(written, context.inside())
+    if isinstance(value, Data) and value.given:
+        value = StepResult(path_of_constant(ev, value, context, written.span))
+    if not isinstance(value, StepResult):
+        if value is not None and value != Inner(mistaken=True):
+            ev.report.add(problems.steps.NotAValue(at=written.span, word=written.span.text, choosing=True))
+        return None
+    given.chosen = (*given.chosen, value.path)
+    return {}, Among(value.path, written.span)
+
+
+def _plan(
+    ev: Evaluation, call: Call, context: EvaluationContext, given: CallInputs, collect: Collect
+) -> Task[tuple[dict[str, Json], Planned] | None]:
+    tools: dict[str, PlannableTool] = {}
+    complete = True
+    for each in call.arguments:
+        tool = yield _tool(ev, each, context, collect)
+        if tool is None:
+            complete = False
+        elif tool.name in tools:
+            ev.report.add(problems.names.RepeatedName(at=each.value.span, word=tool.name, first=None, tool=True))
+            complete = False
+        else:
+            tools[tool.name] = tool
+            given.needs += tuple([each.value for each in tool.bound if isinstance(each.value, Path)])
+    if not call.arguments:
+        ev.report.add(problems.plans.NotForPlans(at=call.span, word="Plan()"))
+        return None
+    planned = Planned(tuple(tools.values()))
+    return (plan_schema(planned.tools), planned) if complete else None
+
+
+def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect: Collect) -> Task[PlannableTool | None]:
+    """Read one tool: an activity or a process, and what the program gives to it."""
+    expression = written.value
+    bound: tuple[Written, ...] = ()
+    if isinstance(expression, Call):
+        bound = expression.arguments
+        expression = expression.callee
+    called: Called | None = None
+    if isinstance(expression, Name):
+        called = callee_of(ev, expression, context)
+        if called is None:
+            return None
+    elif isinstance(expression, Uri):
+        called = find_vibe(ev, expression, context.scope)
+        if called is None:
+            return None
+    made = None
+    if isinstance(called, Instruction):
+        made = _described(ev, called, expression.span, context)
+    elif isinstance(called, CalledProgram):
+        inputs = called_programs.input_schemas(ev, called, expression.span, context)
+        if inputs is None:
+            return None
+        made = _of_inputs(inputs), {}, True
+    if made is None:
+        activity = f"{expression.text}_Activity" if isinstance(expression, Name) else ""
+        offered = activity if activity and ev.instructions.named(activity) else ""
+        named = isinstance(expression, Name | Uri)
+        ev.report.add(problems.plans.NotForPlans(at=written.value.span, word=expression.span.text, activity=offered, named=named))
+        return None
+    arguments, output, process = made
+    known = mapping(arguments.get("properties"))
+    labelled = tuple(map(_named_argument, bound))
+    given = yield collect(ev, RUN_PLAN, labelled, expression.span, context.inside())
+    if not given.complete or called is None or isinstance(called, Special):
+        return None
+    segment = called.name if isinstance(called, Instruction) else called.file.segment
+    closed = known and not arguments.get("additionalProperties")
+    wrong = [each.label for each in bound if each.label is not None and closed and each.label not in known]
+    for label in wrong:
+        near = nearest(label, tuple(known))
+        at = given.labels[label]
+        ev.report.add(
+            problems.plans.UnknownArgument(at=at, pointer="", callee=segment, argument=label, nearest=near, known=tuple(known))
+        )
+    if wrong or not _fit(ev, given, known, segment, written.value.span):
+        return None
+    name = pascal(segment) if process else segment
+    if not process:
+        return PlannableTool(name, "activity", segment, arguments, output, tuple(given.arguments))
+    file = _file_of(ev, called)
+    target = _target(ev, called, file, expression.span, context)
+    return PlannableTool(name, "process", target, arguments, output, tuple(given.arguments), file)
+
+
+def _fit(ev: Evaluation, given: CallInputs, known: JsonObject, callee: str, within: Span) -> bool:
+    """Tell whether the literals that a program gives to a tool are such as it takes; what else it gives is noted for later."""
+    fits = True
+    for each in given.arguments:
+        if each.label is None or each.label not in known:
+            continue
+        label, schema, at = each.label, known[each.label], given.labels.get(each.label, within)
+        if isinstance(each.value, Constant):
+            fits = admits_literal(ev, schema, label, each.value.value, at, callee) and fits
+        else:
+            ev.passed.append(TypedArgument(callee, label, each.value, schema, within, at))
+    return fits
+
+
+def _target(ev: Evaluation, called: Instruction | CalledProgram, file: str | None, at: Span, context: EvaluationContext) -> str:
+    """Return the address of a process as it is found from the program that is compiled."""
+    target = called.uri or called.name if isinstance(called, Instruction) else called.reference
+    if file is None or not context.scope.program.calls:
+        return target
+    address = address_from(ev.instructions.registry, target, file)  # named by a program with roots of its own
+    if address is None:
+        ev.report.add(problems.calls.ForeignProcess(at=at, word=target, path=file))
+    return address or target
+
+
+def _file_of(ev: Evaluation, called: Instruction | CalledProgram) -> str | None:
+    """Return the file of a process, as its own roots say: whoever calls the program may have another of this address."""
+    if isinstance(called, CalledProgram):
+        return called.file.path
+    if called.uri is None:
+        return None
+    return ev.instructions.registry_of(called).load(called.uri.partition("#")[0]).source.name
+
+
+def _named_argument(written: Written) -> Written:
+    """Return an argument under the name that it stands for: a bare name is that of the argument as well."""
+    value = written.value
+    if written.label is None and isinstance(value, Name):
+        return Written(value.text, value.span, value)
+    return written
+
+
+def _described(
+    ev: Evaluation, called: Instruction, at: Span, context: EvaluationContext
+) -> tuple[dict[str, Json], Json, bool] | None:
+    """Return the arguments of a tool, its output, and whether it is a process; `None` if it cannot be one."""
+    schema = ev.flat(called, at)
+    if called.kind == "server":
+        return _arguments(ev, called, schema, at, context), _output(schema), False
+    if called.kind != "model" or called.uri is None:
+        return None
+    try:
+        entry = ev.instructions.entry(called)
+    except CompileError:
+        return None
+    if entry is None or not isinstance(schema, dict):
+        return None
+    inputs = schema.get("inputs")
+    properties: JsonObject = {"prompt": {"type": "string"}, **(inputs if isinstance(inputs, dict) else {})}
+    properties.pop("called", None)  # the name that it was called by is the engine's to give
+    if properties["prompt"] == {}:
+        properties["prompt"] = {"type": "string"}
+    return _of_inputs(properties), {}, True
+
+
+def _of_inputs(inputs: dict[str, Json]) -> dict[str, Json]:
+    """Return what a process is called with: its inputs, of which those with a default may be left out."""
+    needed: list[Json] = [name for name, schema in inputs.items() if not isinstance(schema, dict) or "default" not in schema]
+    return {"type": "object", "properties": inputs, "required": needed}
+
+
+def _arguments(ev: Evaluation, called: Instruction, schema: Json, at: Span, context: EvaluationContext) -> dict[str, Json]:
+    """Return what an activity is called with: its preparation's schema, else its own beside `output`, else anything."""
+    if context.scope.program.instructions.named(called.base_name):
+        preparation = find_instruction(ev, Name(called.base_name, at), context.scope)
+        if isinstance(preparation, Instruction) and preparation.kind == "model":
+            made = ev.flat(preparation, at)
+            if isinstance(made, dict):
+                return _without_property(made, "output")
+    if isinstance(schema, dict) and "output" in mapping(schema.get("properties")):
+        own = _without_property(schema, "output")
+        if own.get("properties"):
+            return own
+    return {"type": "object"}
+
+
+def _without_property(schema: dict[str, Json], name: str) -> dict[str, Json]:
+    made = {keyword: value for keyword, value in schema.items() if keyword not in {"$schema", "$id", "title"}}
+    properties = {key: value for key, value in mapping(schema.get("properties")).items() if key != name}
+    required = [key for key in listing(schema.get("required")) if key != name]
+    made.pop("required", None)
+    made["properties"] = properties
+    return {**made, "required": required} if required else made
+
+
+def _output(schema: Json) -> Json:
+    properties = mapping(schema.get("properties")) if isinstance(schema, dict) else {}
+    return part_of(schema, properties["output"]) if isinstance(schema, dict) and "output" in properties else schema

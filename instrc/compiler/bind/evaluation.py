@@ -1,0 +1,322 @@
+"""What is known of one export while its expressions are evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import TypeAlias, final
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from instrc import problems
+from instrc.compiler.bind.scopes import Ends, LocalName, Scope
+from instrc.compiler.bind.steps import NOTHING_FORESEEN, EvaluationContext, Foreseen, Identities, Steps
+from instrc.compiler.bind.values import BoundValue, paths_read
+from instrc.compiler.graph import NO_TIMING, Bodies, Instruction, InstructionKind, Path, Reached, Rounds, TypedArgument
+from instrc.compiler.instructions import InstructionTable
+from instrc.compiler.trampoline import Task, Then, Work
+from instrc.language.surface import Binding, Expression, Name
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.process.flow import Executor
+from instrc.text.jsonvalue import Json, mapping
+from instrc.text.limits import GIVEN_VALUES
+from instrc.text.source import Source, Span
+
+# Rounds that paths lead into while the bodies of blocks are still read.
+
+
+class OpenRounds:
+    """The bodies that have been met, and where the names of their rounds are defined."""
+
+    def __init__(self, steps: Steps) -> None:
+        self.lists: dict[int, Path] = {}
+        """The list whose elements a body is carried out for."""
+        self.bodies: dict[int, int] = {}
+        """The body of the `repeat` whose rounds a body sees: itself, or the one before an `else`."""
+        self.homes: dict[int, Scope] = {}
+        """The names of each body of a `repeat`."""
+        bodies = self.bodies  # not through `self`, which would be a circle that only the garbage collector frees
+        known = Bodies(lambda number: steps.table[number].content, self.lists.get, lambda body: (bodies[body], {}))
+        self._rounds = Rounds(known)
+
+    def home_of(self, path: Path) -> Scope | None:
+        """Return where the names of a round are defined, if one lies at a path."""
+        body = self._rounds.body_of(path) if self.homes else None
+        return None if body is None else self.homes[body]
+
+
+# What a call of an instruction becomes, as far as its schema says it: worked out once for all calls of it.
+
+
+class Signature(Struct, frozen=True):
+    """The step that a call makes."""
+
+    schema: Json
+    """Flat, without annotations."""
+    properties: dict[str, None]
+    """Their names in order, those that annotations add included."""
+    kind: InstructionKind
+    base_name: str
+    executor: Executor
+    output: bool
+    """It gives back its property `output` only."""
+    activity: str | None
+    """What the server is called by."""
+    number: int | None
+    """That of its steps without anything composed into them, as `Identities.kind` gives it; `None` for one with annotations."""
+
+
+def signature(instruction: Instruction, schema: Json, annotations: tuple[Json, ...]) -> Signature:
+    """Return the signature of an instruction with a flat schema and annotations behind it, without its number."""
+    properties = property_names(schema, annotations)
+    kind = instruction.kind
+    executor: Executor = "server" if kind == "server" else "user" if kind == "user" else "model"
+    output = "output" in properties and executor != "user"
+    if output and len(properties) == 1:
+        executor = "server"  # nothing is left for the model to fill in
+    activity = instruction.name if executor == "server" or output else None
+    return Signature(schema, properties, kind, instruction.base_name, executor, output, activity, None)
+
+
+def property_names(schema: Json, annotations: tuple[Json, ...]) -> dict[str, None]:
+    """Return the names of the top-level properties in order, those that annotations add included."""
+    found: dict[str, None] = {}
+    for part in (schema, *annotations) if annotations else (schema,):
+        if isinstance(part, dict):
+            found.update(dict.fromkeys(mapping(part.get("properties"))))
+    return found
+
+
+# What is known of one export while its expressions are evaluated.
+
+
+Evaluate: TypeAlias = "Callable[[Evaluation, Expression, EvaluationContext], Work[BoundValue | None]]"
+"""Returns the value of any expression."""
+
+_DIRECTLY = 32
+"""Nested expressions that are evaluated by functions that call each other; the trampoline continues with what is deeper."""
+
+
+class _Name(msgspec.Struct, gc=False):
+    """How far the expression of a local name has been evaluated."""
+
+    binding: Binding
+    open: bool = False
+    """It is being read."""
+    piping: bool = False
+    """Its value depends on what is piped to where it stands."""
+    known: bool = False
+    """It has a value that holds wherever it stands."""
+    value: BoundValue | None = None
+    """That value."""
+
+
+@final
+class Reading(msgspec.Struct, frozen=True, gc=False):
+    """A local name whose expression is being evaluated."""
+
+    binding: Binding
+    key: tuple[int, str]
+    """The number of its scope, and how it is written."""
+    context: EvaluationContext
+    """Where it is read."""
+    inside: EvaluationContext
+    """The place of its expression."""
+    plain: bool
+    """Whether its value is the same wherever it is read."""
+    outer: tuple[BoundValue | None, bool]
+    """What was noted before about the pipe."""
+
+
+class Evaluation:
+    """The steps of one export so far, the values of its local names, and what is wrong with it.
+
+    What evaluates one kind of expression is given this and asks it for the values of the expressions inside.
+    """
+
+    def __init__(
+        self,
+        evaluate: Evaluate,
+        instructions: InstructionTable,
+        report: Report,
+        identities: Identities,
+        foreseen: Foreseen = NOTHING_FORESEEN,
+    ) -> None:
+        self._evaluate = evaluate
+        self.ends: Ends = Ends()
+        self.instructions = instructions
+        self.report = report
+        self.steps: Steps = Steps(identities, foreseen)
+        self.rounds: OpenRounds = OpenRounds(self.steps)
+        self.accesses: list[Reached] = []
+        """The members that paths name."""
+        self.labels: dict[tuple[int, str], Span] = {}
+        """Where the arguments of steps of the server are named."""
+        self.passed: list[TypedArgument] = []
+        """What inputs of called programs and tools of plans are given."""
+        self.calls: dict[Source, Span] = {}
+        """The call that each program was read for."""
+        self.read: set[str] = set()
+        """Local names and inputs of the program itself that have been looked up."""
+        self._scopes = 0
+        """How many bodies of blocks and programs have been read."""
+        self._nested = 0
+        """How many expressions are being evaluated directly, without the trampoline."""
+        self._names: dict[tuple[int, str], _Name] = {}
+        """The local names that have been looked at, by the number of the scope of each."""
+        self._known: dict[Hashable, BoundValue | None] = {}
+        """Values of locals that depend on what is piped to where they stand, or on where that is."""
+        self._signatures: dict[tuple[str, int], Signature] = {}
+        """Those of instructions without annotations behind them."""
+        self._values = 0
+        """How many values were put into objects and calls."""
+        self._open: list[_Name] = []
+        """Locals whose expressions are being read, outermost first."""
+        self._piped: BoundValue | None = None
+        """What is piped to where the innermost of them stands."""
+        self._depends = False
+        """Its value depends on that."""
+
+    def value(self, expression: Expression, context: EvaluationContext) -> Work[BoundValue | None]:
+        """Evaluate any expression; what nests deep is left to the trampoline."""
+        if self._nested == _DIRECTLY:
+            return Then(None, partial(self._value_later, expression, context))
+        self._nested += 1
+        value = self._evaluate(self, expression, context)
+        self._nested -= 1
+        return value
+
+    def _value_later(self, expression: Expression, context: EvaluationContext, _: None) -> Work[BoundValue | None]:
+        return self.value(expression, context)
+
+    def next_scope(self) -> int:
+        """Return the number of a new scope."""
+        self._scopes += 1
+        return self._scopes
+
+    def note_read(self, name: str, scope: Scope) -> None:
+        """Note that a name was looked up, if it is one of the program that is compiled, not of one that it calls."""
+        if not scope.program.calls:
+            self.read.add(name)
+
+    def begin(self, name: Name, found: LocalName, context: EvaluationContext) -> Reading | Work[BoundValue | None]:
+        """Begin to read a local name, or return its value; in brackets that place steps, what a call needs stays outside."""
+        home = found.scope
+        if home.outer is None:
+            self.note_read(name.text, home)
+        key = home.number, name.text
+        known = self._names.get(key)
+        if known is None:
+            known = self._names[key] = _Name(found.binding)
+        elif known.open:
+            self._circle(name, known)
+            return None
+        added = context.annotations or context.timing is not NO_TIMING
+        plain = not (added or context.key or context.placing or (context.direct and context.brackets))
+        outside = home.region != context.region
+        if outside and not self.steps.regions.around(home.region, context.region):
+            return self._elsewhere(known, found, context, plain=plain)
+        if plain and known.known:
+            return self._kept_out(known.value, context)
+        alone = not outside or not plain  # else a name is evaluated where it is defined
+        inside = context.alone(context.brackets if context.direct else None, home) if alone else context.at_home(home)
+        if plain and known.piping and (key, inside.piped) in self._known:
+            self.reads_pipe(inside)
+            return self._kept_out(self._known[key, inside.piped], context)
+        reading = Reading(found.binding, key, context, inside, plain, (self._piped, self._depends))
+        self._piped, self._depends = inside.piped, False
+        known.open = True
+        self._open.append(known)
+        return reading
+
+    def end(self, reading: Reading, value: BoundValue | None) -> BoundValue | None:
+        """Note the value of the local name that was begun last, and return it."""
+        known = self._open.pop()
+        known.open = False
+        depends = self._depends
+        self._piped, self._depends = reading.outer
+        if depends:
+            known.piping = True
+            if reading.plain:
+                self._known[reading.key, reading.inside.piped] = value
+            self.reads_pipe(reading.inside)
+        elif reading.plain:
+            known.known, known.value = True, value
+        context = reading.context
+        return value if context.brackets is None else self._kept_out(value, context)
+
+    def _kept_out(self, value: BoundValue | None, context: EvaluationContext) -> BoundValue | None:
+        if value is not None and context.brackets is not None and not context.direct:
+            context.brackets.keep_out(paths_read(value))
+        return value
+
+    def _elsewhere(self, known: _Name, found: LocalName, context: EvaluationContext, *, plain: bool) -> Task[BoundValue | None]:
+        """Evaluate a local name in a block that belongs further out than the name does, as if its expression stood there."""
+        at = (found.key, "in", context.region)
+        if plain and at in self._known:
+            return self._known[at]
+        inside = msgspec.structs.replace(context, own=False, scope=found.scope, piped=found.scope.piped, keys=found.scope.keys)
+        known.open = True
+        self._open.append(known)
+        value = yield self.value(found.binding.value, inside)
+        self._open.pop().open = False
+        if plain:
+            self._known[at] = value
+        return value
+
+    def is_carried(self, scope: Scope, name: str) -> bool:
+        """Tell whether the evaluation of a local name of a scope has begun."""
+        return (scope.number, name) in self._names
+
+    def reads_pipe(self, context: EvaluationContext) -> None:
+        """Note that what is read at a place depends on what is piped there, or that nothing is."""
+        if context.piped is self._piped:
+            self._depends = True
+
+    def spend(self, values: int, at: Span) -> bool:
+        """Count values that an object or a call is given; a few lines can ask for any number of them, so there is a limit."""
+        self._values += values
+        if self._values <= GIVEN_VALUES:
+            return True
+        if self._values - values <= GIVEN_VALUES:
+            self.report.add(problems.files.TooLarge(at=at, what="the program", limit=GIVEN_VALUES, unit="values given to calls"))
+        return False
+
+    def _circle(self, name: Name, known: _Name) -> None:
+        """Report a local name that needs itself, each circle once."""
+        first = next(place for place, each in enumerate(self._open) if each is known)
+        cycle = self._open[first:]
+        words = tuple(each.binding.name.text for each in cycle)
+        told = [set(problem.words) for problem in self.report.problems if isinstance(problem, problems.names.RecursiveBinding)]
+        if set(words) not in told:
+            places = tuple(each.binding.name.span for each in cycle)
+            self.report.add(problems.names.RecursiveBinding(at=name.span, words=words, places=places))
+
+    def braces(self, context: EvaluationContext, *names: Hashable) -> int:
+        """Return the number of braces at a place: of those under a name, or of those of an expression."""
+        return self.steps.identities.of("scope", context.braces, context.key, *names)
+
+    def signature(self, instruction: Instruction, span: Span, annotations: tuple[Json, ...]) -> Signature | None:
+        """Return what a call makes; `None`, once the problems of its schema are reported, if it has none."""
+        if instruction.uri is None or annotations:
+            schema = self.flat(instruction, span)
+            return None if schema is None else signature(instruction, schema, annotations)
+        key = instruction.uri, instruction.home
+        known = self._signatures.get(key)
+        if known is None and (schema := self.flat(instruction, span)) is not None:
+            made, identities = signature(instruction, schema, ()), self.steps.identities
+            number = identities.kind(made.base_name, made.executor, made.activity, identities.instruction(instruction))
+            known = self._signatures[key] = msgspec.structs.replace(made, number=number)
+        return known
+
+    def flat(self, instruction: Instruction, span: Span) -> Json:
+        """Return the flat schema of an instruction; `None`, once its problems are reported, if it has none."""
+        try:
+            return self.instructions.schema(instruction, span)
+        except CompileError as error:
+            for problem in error.problems:
+                self.report.add(problem if problem.at is not None else replace(problem, at=span))
+            return None

@@ -1,0 +1,213 @@
+"""What a call is given, sorted into arguments and slots; literals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Never, TypeVar
+
+import msgspec
+
+from instrc import problems
+from instrc.compiler.bind.evaluation import Evaluation, property_names
+from instrc.compiler.bind.steps import EvaluationContext, slot_reads
+from instrc.compiler.bind.values import BoundValue, Brackets, Data, Inner, Members, StepResult, paths_read
+from instrc.compiler.graph import NO_TIMING, Argument, Instruction, Path, Slot
+from instrc.language.surface import Annotated, Array, Call, Expression, Literal, Name, Object, Uri
+from instrc.problems.suggest import nearest
+from instrc.process.flow import Constant
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, put
+from instrc.text.source import Span
+
+# What a call is given, sorted into arguments and slots.
+
+
+_NONE: Mapping[Any, Never] = MappingProxyType({})  # of no table in particular
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def _with(table: Mapping[K, V], key: K, value: V) -> Mapping[K, V]:
+    """Return a table with an entry more: the same one, unless it is the empty one of all calls."""
+    if not isinstance(table, dict):
+        return {key: value}
+    table[key] = value
+    return table
+
+
+def _behind(items: Sequence[V], item: V) -> Sequence[V]:
+    """Return a list with an item more: the same one, unless there was none."""
+    if not isinstance(items, list):
+        return [item]
+    items.append(item)
+    return items
+
+
+class CallInputs(msgspec.Struct, gc=False):
+    """What a call is given, sorted; a list or a table that most calls do without is made when something goes into it."""
+
+    arguments: list[Argument] = msgspec.field(default_factory=list)
+    slots: Sequence[Slot] = ()
+    labels: Mapping[str, Span] = _NONE
+    has_value: bool = False
+    """Something is read, so the pipe or `prompt` is not."""
+    needs: tuple[Path, ...] = ()
+    """What has to be there first although nobody is shown it."""
+    chosen: tuple[Path, ...] = ()
+    """Lists of which something is chosen."""
+    named: Mapping[str, tuple[Path | Constant, Span]] = _NONE
+    """The arguments that have a name, and where they are written; members of objects that are read are among them."""
+    constants: Mapping[int, str] = _NONE
+    """The inputs that constants among the arguments stand for, by place: a program that is called with a literal reads it."""
+    complete: bool = True
+    """Whether all that it is given can be given."""
+    literal: bool = False
+    """A constant is among the arguments."""
+    unchecked: Sequence[tuple[str, Path | Constant]] = ()
+    """Names of arguments that have not been looked at for one that is given twice, and what is given under them."""
+
+    def add(self, label: str | None, value: BoundValue) -> bool:
+        """Take a value as an argument, and tell whether it can be one; an object stands for its members under their names."""
+        match value:
+            case StepResult():
+                self._take(label, value.path)
+                self.has_value = True
+            case Inner():
+                self.has_value = True
+            case Members(members):
+                added = [self.add(key if label is None else f"{label}.{key}", member) for key, member in members]
+                return all(added)
+            case Data(constant, name):
+                if name:
+                    self.constants = _with(self.constants, len(self.arguments), label or name)
+                    self.has_value = True
+                self.add_constant(label, constant)
+            case _:
+                return False
+        return True
+
+    def add_constant(self, label: str | None, value: Json) -> None:
+        """Take a constant as an argument."""
+        self._take(label, Constant(value))
+        self.literal = True
+
+    def _take(self, label: str | None, value: Path | Constant) -> None:
+        self.arguments.append(Argument(label, value))
+        if label is not None:
+            self.unchecked = _behind(self.unchecked, (label, value))
+
+    def add_slot(self, slot: Slot) -> None:
+        """Take something that is composed."""
+        self.slots = _behind(self.slots, slot)
+
+    def reads(self) -> list[Path]:
+        """Return all that is read, fused calls included."""
+        if len(self.arguments) == 1 and not self.chosen and not self.slots:  # as most calls
+            value = self.arguments[0].value
+            return [value] if type(value) is Path else []
+        direct = [argument.value for argument in self.arguments if isinstance(argument.value, Path)]
+        if not self.chosen and not self.slots:
+            return list(dict.fromkeys(direct))
+        return list(dict.fromkeys((*direct, *self.chosen, *slot_reads(tuple(self.slots)))))
+
+
+def take_label(ev: Evaluation, given: CallInputs, label: str, span: Span) -> bool:
+    """Note the name of an argument, and tell whether it may be one; a name given twice, or `const`, is reported."""
+    if label == "const":
+        ev.report.add(problems.names.ReservedName(at=span, word=label))
+        return False
+    if label in given.labels:
+        ev.report.add(problems.names.RepeatedName(at=span, word=label, first=given.labels[label]))
+        return False
+    given.labels = _with(given.labels, label, span)
+    return True
+
+
+def check_names(ev: Evaluation, given: CallInputs, span: Span) -> None:
+    """Report an argument at a place that gives a name to another value than one before: only one could be passed on."""
+    new, given.unchecked = given.unchecked, ()
+    for label, value in new:
+        if label not in given.named:
+            given.named = _with(given.named, label, (value, span))
+        known, first = given.named[label]
+        if known != value:
+            ev.report.add(problems.names.RepeatedName(at=span, word=label, first=first, argument=True))
+            given.complete = False
+            return
+
+
+# The brackets that place what they are given, and the slots that it goes to.
+
+
+def brackets_at(ev: Evaluation, context: EvaluationContext) -> Brackets:
+    """Return brackets that place steps; they cannot hold what is piped to where they open."""
+    ev.reads_pipe(context)
+    if context.piped is None:
+        return Brackets(frozenset())
+    return Brackets(frozenset(path.origin for path in paths_read(context.piped) if isinstance(path.origin, int)))
+
+
+def check_slots(ev: Evaluation, holder: Instruction, schema: Json, slots: Sequence[Slot], annotations: tuple[Json, ...]) -> bool:
+    """Report slots that name no property, of the schema or of annotations, unless the schema is open."""
+    if not slots or not isinstance(schema, dict):
+        return True
+    names = tuple(property_names(schema, annotations))
+    open_ = holder.kind != "mixin" and ("properties" not in schema or schema.get("additionalProperties", False) is not False)
+    unknown = [] if open_ else [slot for slot in slots if slot.name not in names]
+    for slot in unknown:
+        ev.report.add(
+            problems.calls.SlotNotFound(
+                at=slot.span, word=slot.name, holder=holder.name, nearest=nearest(slot.name, names), slots=names
+            )
+        )
+    return not unknown
+
+
+# Literals: JSON that is written in a program.
+
+
+def is_data(expression: Expression) -> bool:
+    """Tell whether an expression is a literal, an array, or an object of nothing else."""
+    waiting: list[Expression | None] = [expression]
+    while waiting:
+        each = waiting.pop()
+        match each:
+            case Literal() | Array():
+                pass
+            case Object(fields):
+                waiting.extend(field.value for field in fields)
+            case None | Name() | Uri() | Call() | Annotated() | _:
+                return False
+    return True
+
+
+def data_of(ev: Evaluation, expression: Expression) -> Json:
+    """Return the JSON of a literal, an array or an object of literals; anything else in it is reported."""
+    top: list[Json] = [None]
+    waiting: list[tuple[Expression, JsonArray | JsonObject, str | int]] = [(expression, top, 0)]
+    while waiting:
+        node, holder, key = waiting.pop()
+        match node:
+            case Literal(value):
+                put(holder, key, value)
+            case Array(items):
+                listed: JsonArray = [None] * len(items)
+                put(holder, key, listed)
+                if wrong := next((item for item in items if not isinstance(item, Literal | Array | Object)), None):
+                    ev.report.add(problems.calls.NotData(at=wrong.span))
+                    continue
+                waiting.extend((item, listed, index) for index, item in enumerate(items))
+            case Object(fields):
+                made: JsonObject = dict.fromkeys(field.key for field in fields)
+                put(holder, key, made)
+                members = ((field.value or Name(field.key, field.key_span), field.key) for field in fields)
+                waiting.extend((member, made, name) for member, name in members)
+            case _:
+                ev.report.add(problems.calls.NotData(at=node.span))
+    return top[0]
+
+
+def refuse_annotations(ev: Evaluation, span: Span, context: EvaluationContext) -> None:
+    """Report annotations of what is no step."""
+    if context.annotations or context.timing != NO_TIMING:
+        ev.report.add(problems.calls.MisplacedAnnotation(at=span))

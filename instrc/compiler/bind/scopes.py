@@ -1,0 +1,493 @@
+"""The names that a program defines: a scope for the whole of it, and one for the body of each block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from instrc import problems
+from instrc.compiler.bind.values import BoundValue, BraceNames
+from instrc.compiler.graph import TIMING, Instruction
+from instrc.compiler.instructions import InstructionTable
+from instrc.language.surface import (
+    Annotated,
+    Binding,
+    Body,
+    Call,
+    Condition,
+    Do,
+    Each,
+    Expression,
+    Inline,
+    Input,
+    Literal,
+    Name,
+    Object,
+    Program,
+    Repeat,
+    Try,
+    Uri,
+    When,
+    children,
+    subjects,
+)
+from instrc.language.surface import Program as Parsed
+from instrc.problems.report import Report
+from instrc.problems.suggest import NearestNames
+from instrc.text.jsonvalue import Json
+from instrc.text.source import Span
+from instrc.vibes.registry import ProgramFile
+
+# What the bodies of blocks define and which of these names are read, found before anything is evaluated.
+
+
+GIVEN = ("round", "previous", "rounds", "error")
+"""Names that blocks give."""
+
+
+class BodyNames(msgspec.Struct):
+    """The names of each body, by the offset at which it starts."""
+
+    locals: dict[int, dict[str, Binding]] = msgspec.field(default_factory=dict)
+    read: dict[int, set[str]] = msgspec.field(default_factory=dict)
+    """Those that an expression mentions."""
+    mentioned: set[str] = msgspec.field(default_factory=set)
+    """Every bare name that stands in an expression of the program."""
+
+    elements: dict[str, Span] = msgspec.field(default_factory=dict)
+    """The elements that blocks name, and where the first of each name is."""
+
+    others: list[tuple[str, Span, Span]] = msgspec.field(default_factory=list)
+    """The blocks with an `else` that is not given what the first body defines: their word and the places of both bodies."""
+
+    refused: set[str] = msgspec.field(default_factory=set)
+    """Reserved names that the program tries to define: no use of them is a mistake of its own."""
+
+    def other_body(self, at: Span, defined: Span) -> str:
+        """Return the word of the block in whose `else` a place lies, if its first body defines what stands there."""
+        found = [word for word, body, other in self.others if _holds(body, defined) and _holds(other, at)]
+        return found[-1] if found else ""
+
+    def defined(self, name: str) -> Span | None:
+        """Return where a block defines a name, or names its element so; `None` if none does."""
+        return next((names[name].name.span for names in self.locals.values() if name in names), self.elements.get(name))
+
+
+class _Open(msgspec.Struct, frozen=True, gc=False):
+    """A body begins; `given` are the names that its block gives to it, with the place of one that is written."""
+
+    body: Body
+    given: tuple[tuple[str, Span | None], ...]
+
+
+class _Close(msgspec.Struct, frozen=True, gc=False):
+    body: Body
+    given: tuple[tuple[str, Span | None], ...]
+
+
+class _Visible(msgspec.Struct, frozen=True, gc=False):
+    """What defines a name that can be seen: the body, `None` for the program itself and for what a block gives, and where."""
+
+    body: int | None
+    at: Span | None
+    names: Mapping[str, Binding] = {}
+    """Of a body: the statements of its names."""
+
+    def place(self, name: str) -> Span | None:
+        """Return where it defines a name."""
+        return self.names[name].name.span if name in self.names else self.at
+
+
+_Task: TypeAlias = "_Open | _Close | Expression"
+
+
+def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[str], report: Report) -> BodyNames:
+    """Return the names of all bodies of a program; `known` are the names that the program itself defines."""
+    found = BodyNames()
+    visible = {name: _Visible(None, span) for name, span in known.items()}
+    hidden: list[tuple[str, _Visible | None]] = []
+    """What the names that blocks give meant before, the innermost last."""
+    mentioned: set[str] = set()
+    """The names that stand in expressions since a body has begun or ended: what they mean is the same for all of them."""
+    waiting: list[_Task] = [each.value for each in reversed(program.statements) if not isinstance(each, Input)]
+    while waiting:
+        task = waiting.pop()
+        if type(task) is Call:
+            for argument in reversed(task.arguments):
+                if type(argument.value) is Name:
+                    mentioned.add(argument.value.text)
+                else:
+                    waiting.append(argument.value)
+            task = task.callee
+        if type(task) is Name:
+            mentioned.add(task.text)
+            continue
+        match task:
+            case _Open():
+                _note(mentioned, visible, found)
+                hidden += [(name, visible.get(name)) for name, _ in task.given]
+                _open(task, visible, found, reserved, report)
+            case _Close(body, given):
+                _note(mentioned, visible, found)
+                for name in found.locals[body.span.start]:
+                    del visible[name]
+                for _ in given:
+                    name, before = hidden.pop()
+                    if before is None:
+                        visible.pop(name, None)  # an element may be called like what its block gives
+                    else:
+                        visible[name] = before
+            case Do() | When() | Each() | Repeat() | Try():
+                if isinstance(task, Repeat | Try) and task.otherwise is not None:
+                    word = "try" if isinstance(task, Try) else "repeat"
+                    found.others.append((word, task.body.span, task.otherwise.span))
+                waiting.extend(reversed(_parts(task)))
+            case Literal() | Uri() | Inline():
+                pass
+            case _:
+                if isinstance(task, Object):
+                    mentioned.update([each.key for each in task.fields if each.value is None])
+                waiting.extend(reversed(children(task)))
+    _note(mentioned, visible, found)
+    return found
+
+
+def _holds(body: Span, at: Span) -> bool:
+    return body.start <= at.start and at.end <= body.end
+
+
+def _note(mentioned: set[str], visible: dict[str, _Visible], found: BodyNames) -> None:
+    """Note that names are mentioned, of the program or of the body that defines each, and forget them."""
+    found.mentioned.update(mentioned)
+    for name in mentioned:
+        home = visible.get(name)
+        if home is not None and home.body is not None:
+            found.read[home.body].add(name)
+    mentioned.clear()
+
+
+def _open(task: _Open, visible: dict[str, _Visible], found: BodyNames, reserved: frozenset[str], report: Report) -> None:
+    body, given = task.body, task.given
+    start = body.span.start
+    found.read[start] = set()
+    names: dict[str, Binding] = {}
+    home = _Visible(start, None, names)
+    for name, span in given:
+        if span is not None:
+            if name in reserved or name in visible:
+                _refuse(name, span, visible, reserved, found, report)
+            found.elements.setdefault(name, span)
+        visible[name] = _Visible(None, span)
+    for statement in body.statements:
+        if isinstance(statement, Binding):
+            name = statement.name.text
+            if name in reserved or name in visible:
+                _refuse(name, statement.name.span, visible, reserved, found, report)
+            else:
+                names[name] = statement
+                visible[name] = home
+    found.locals[start] = names
+
+
+def _refuse(
+    name: str, span: Span, visible: dict[str, _Visible], reserved: frozenset[str], found: BodyNames, report: Report
+) -> None:
+    """Report a name that has a meaning already."""
+    if name in reserved:
+        found.refused.add(name)
+        report.add(problems.names.ReservedName(at=span, word=name))
+    else:
+        report.add(problems.names.RepeatedName(at=span, word=name, first=visible[name].place(name)))
+
+
+def _parts(block: When | Each | Repeat | Try | Do) -> list[_Task]:
+    """Return what is in a block, in order, with the beginnings and ends of its bodies."""
+    match block:
+        case When(branches, otherwise):
+            found: list[_Task] = []
+            for branch in branches:
+                found += [*_read(branch.condition), *_body(branch.body, ())]
+            return found if otherwise is None else [*found, *_body(otherwise, ())]
+        case Each(name, source, _, body):
+            outside: list[_Task] = [] if isinstance(source, Literal) else [source]
+            return [*outside, *_body(body, ((name.text, name.span),))]
+        case Repeat():
+            rounds: tuple[tuple[str, Span | None], ...] = (("round", None), ("previous", None), ("rounds", None))
+            element = () if block.name is None else ((block.name.text, block.name.span),)
+            until = () if block.until is None else _read(block.until)
+            found = [] if block.source is None else [block.source]
+            found += _body(block.body, (*element, *rounds), *until)
+            return found if block.otherwise is None else [*found, *_body(block.otherwise, (("rounds", None),))]
+        case Try(body, otherwise):
+            return [*_body(body, ()), *_body(otherwise, (("error", None),))]
+        case Do(body):
+            return _body(body, ())
+
+
+def _read(condition: Condition) -> tuple[_Task, ...]:
+    return tuple(subjects(condition))
+
+
+def _body(body: Body, given: tuple[tuple[str, Span | None], ...], *last: _Task) -> list[_Task]:
+    return [_Open(body, given), *(each.value for each in body.statements), body.value, *last, _Close(body, given)]
+
+
+# The names that a program defines: a scope for the whole of it, and one for the body of each block.
+
+
+class ProgramNames(msgspec.Struct, frozen=True, eq=False):
+    """The names that one program defines.
+
+    True of this form: none is defined twice, none is reserved.
+    """
+
+    program: Program
+    locals: Mapping[str, Binding]
+    inputs: Mapping[str, Span | None]
+    """`prompt` and the declared inputs."""
+    declared: tuple[Input, ...]
+    survey: BodyNames
+    """Those of the bodies of its blocks."""
+    taken: frozenset[str]
+    """Every name that means something in it, wherever that is defined: any other is one of the registry, or none."""
+    instructions: InstructionTable
+    """What its names and references are looked up in."""
+    calls: tuple[ProgramFile, ...] = ()
+    """The programs whose calls have led here, for one that another calls."""
+    offers: NearestNames = msgspec.field(default_factory=NearestNames)
+    """How many names its unknown ones may still be compared with."""
+
+    @property
+    def root(self) -> Scope:
+        """The scope of the program itself, outside of all blocks."""
+        return Scope(0, self.locals, self.inputs, self)
+
+    def schemas(self) -> dict[str, Json]:
+        """Return the schema of each input, in order; one without a schema takes anything."""
+        found: dict[str, Json] = {"prompt": {}}
+        for statement in self.declared:
+            said = statement.annotation
+            found[statement.name.text] = {"description": said} if isinstance(said, str) else said or {}
+        return found
+
+
+class Scope(msgspec.Struct, frozen=True, eq=False):
+    """Names, and where their expressions are evaluated.
+
+    True of this form: no name is defined twice in a scope and those around it, but for names that blocks give.
+    """
+
+    number: int
+    locals: Mapping[str, Binding]
+    inputs: Mapping[str, Span | None]
+    """`prompt` and the declared inputs of the program."""
+    program: ProgramNames
+    """The program that it belongs to."""
+    outer: Scope | None = None
+    given: Mapping[str, BoundValue] = msgspec.field(default_factory=dict)
+    """Names that the block gives: the element, `round`, `previous`, `rounds`, `error`."""
+    region: int = 0
+    """The steps among which calls of this scope stand."""
+    level: int = 0
+    """How many blocks lie around it."""
+    keys: BraceNames | None = None
+    """Keys of the braces around the block."""
+    piped: BoundValue | None = None
+    """What a call in it reads that is given nothing."""
+
+    def look_up(self, name: str) -> LocalName | BoundValue | None:
+        """Return the definition of a local name, or what a block gives under it, here or further out."""
+        scope: Scope | None = self
+        while scope is not None:
+            binding = scope.locals.get(name)
+            if binding is not None:
+                return LocalName(binding, scope)
+            if name in scope.given:
+                return scope.given[name]
+            scope = scope.outer
+        return None
+
+    def find(self, name: str) -> LocalName | None:
+        """Return the definition of a local name."""
+        found = self.look_up(name)
+        return found if isinstance(found, LocalName) else None
+
+    def value(self, name: str) -> BoundValue | None:
+        """Return what a block around this place gives under a name."""
+        found = self.look_up(name)
+        return None if isinstance(found, LocalName) else found
+
+    def outwards(self) -> Iterator[Scope]:
+        """Yield this scope and those around it, from the inside."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.outer
+
+    def visible(self) -> dict[str, Binding]:
+        """Return every local name that can be seen here, with its statement."""
+        found: dict[str, Binding] = {}
+        for scope in self.outwards():
+            found = {**scope.locals, **found}
+        return found
+
+    def count(self) -> int:
+        """Return how many names of values can be seen here."""
+        return len(self.inputs) + sum(len(scope.locals) + len(scope.given) for scope in self.outwards())
+
+    def all_given(self) -> tuple[str, ...]:
+        """Return every name of a value that a block around this place gives, the innermost first."""
+        return tuple(dict.fromkeys(name for scope in self.outwards() for name in scope.given if self.value(name) is not None))
+
+    def is_input(self, name: str) -> bool:
+        """Tell whether a name stands for an input."""
+        return name in self.inputs and self.value(name) is None
+
+
+class LocalName(msgspec.Struct, frozen=True, gc=False):
+    """A local name: its statement and the scope it stands in."""
+
+    binding: Binding
+    scope: Scope
+
+    @property
+    def key(self) -> tuple[int, str]:
+        """What tells it from all others of the program."""
+        return self.scope.number, self.binding.name.text
+
+
+class Ends:
+    """Where names lead that only stand for names."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, str], tuple[Expression, Scope]] = {}
+
+    def end(self, expression: Expression, scope: Scope) -> tuple[Expression, Scope]:
+        """Return what an expression leads to through names of nothing but names, and where; one of its names if it goes round."""
+        way: list[tuple[int, str]] = []
+        while isinstance(expression, Name):
+            found = scope.find(expression.text)
+            if found is None:
+                break
+            known = self._known.get(found.key)
+            if known is not None:
+                expression, scope = known
+                break
+            way.append(found.key)
+            self._known[found.key] = expression, scope  # until we know better: who comes here again has gone round
+            expression, scope = found.binding.value, found.scope
+        self._known.update(dict.fromkeys(way, (expression, scope)))
+        return expression, scope
+
+    def is_alias(self, found: LocalName) -> bool:
+        """Tell whether a local name is another name of an instruction, without looking that up."""
+        value = found.binding.value
+        if isinstance(value, Call) or not isinstance(value, Name | Uri):
+            return False
+        end, scope = self.end(value, found.scope)
+        return isinstance(end, Uri) or (isinstance(end, Name) and not is_defined(end.text, scope))
+
+
+def is_defined(name: str, scope: Scope) -> bool:
+    """Tell whether a name is defined, whatever it stands for."""
+    return name in scope.inputs or scope.value(name) is not None or scope.find(name) is not None
+
+
+def goal(expression: Expression, scope: Scope) -> str | None:
+    """Return the goal that an expression states as the first stage of a pipe: a string, or a local name of one."""
+    seen: set[tuple[int, str]] = set()
+    while True:
+        match expression:
+            case Annotated(value):
+                expression = value
+            case Literal(value):
+                return value if isinstance(value, str) else None
+            case Name(text):
+                found = scope.find(text)
+                if found is None or found.key in seen:
+                    return None
+                seen.add(found.key)
+                expression, scope = found.binding.value, found.scope
+            case _:
+                return None
+
+
+# Deadlines and delays: which words of an annotation are about time, not about the value.
+
+
+def timing_words(annotation: str | dict[str, Json] | None) -> tuple[str, ...]:
+    """Return the words of an annotation that give a deadline or a delay."""
+    return tuple(word for word in TIMING if isinstance(annotation, dict) and word in annotation)
+
+
+# The names that a program defines, and what a name can stand for.
+
+
+CONTEXTS = {"LLM_Context": "model", "Server_Context": "server", "User_Context": "user"}
+SPECIAL = frozenset({"Process", "LaunchProcess", "Fail", "Plan", "OneOf", "RunPlan_Activity", *CONTEXTS})
+RESERVED = frozenset({"StartProcess", "prompt", *SPECIAL})
+
+
+class InputName(Struct, frozen=True):
+    """A name that stands for the request or a declared input."""
+
+    name: str
+
+
+class Special(Struct, frozen=True):
+    """One of the names with a meaning of their own: `Process` and its contexts, `LaunchProcess`, `Fail`."""
+
+    name: str
+
+
+class CalledProgram(Struct, frozen=True):
+    """A program of the registry, which is called like an instruction."""
+
+    file: ProgramFile
+    export: str | None
+    """The name of the export, where one is chosen."""
+    instructions: InstructionTable
+    """What its own roots hold."""
+
+    @property
+    def reference(self) -> str:
+        """The reference to it."""
+        return self.file.uri if self.export is None else f"{self.file.uri}#{self.export}"
+
+
+Called: TypeAlias = Instruction | Special | CalledProgram
+Meaning: TypeAlias = LocalName | InputName | Called
+
+
+def define(program: Parsed, report: Report, instructions: InstructionTable, calls: tuple[ProgramFile, ...] = ()) -> ProgramNames:
+    """Return the names of a program; what is defined twice or reserved is reported and left out."""
+    locals_: dict[str, Binding] = {}
+    inputs: dict[str, Span | None] = {"prompt": None}
+    declared: list[Input] = []
+    refused: set[str] = set()
+    for statement in program.statements:
+        if not isinstance(statement, Binding | Input):
+            continue
+        name = statement.name
+        if name.text in RESERVED:
+            report.add(problems.names.ReservedName(at=name.span, word=name.text))
+            refused.add(name.text)
+            continue
+        first = inputs.get(name.text) or (locals_[name.text].name.span if name.text in locals_ else None)
+        if first is not None:
+            report.add(problems.names.RepeatedName(at=name.span, word=name.text, first=first))
+        elif isinstance(statement, Input):
+            for word in timing_words(statement.annotation):
+                report.add(problems.blocks.MisplacedDeadline(at=statement.span, word=word, place="input"))
+            inputs[name.text] = name.span
+            declared.append(statement)
+        else:
+            locals_[name.text] = statement
+    known = {**{name: each.name.span for name, each in locals_.items()}, **inputs}
+    surveyed = survey(program, known, RESERVED, report)
+    surveyed.refused |= refused
+    taken = frozenset().union(known, SPECIAL, GIVEN, surveyed.elements, *surveyed.locals.values())
+    return ProgramNames(program, locals_, inputs, tuple(declared), surveyed, taken, instructions, calls)

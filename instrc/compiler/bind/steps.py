@@ -1,0 +1,752 @@
+"""The steps of one export while it is bound: equal expressions are one step."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from types import MappingProxyType
+
+import msgspec
+from msgspec.structs import replace
+
+from instrc.compiler.bind.scopes import Scope
+from instrc.compiler.bind.values import BoundValue, BraceNames, Brackets, StepResult, TakenUnit, step_numbers, units_held
+from instrc.compiler.graph import (
+    NO_TIMING,
+    Among,
+    Application,
+    Argument,
+    Filling,
+    Fusion,
+    Instruction,
+    Local,
+    MixinGroup,
+    ObjectReading,
+    Path,
+    Planned,
+    Reading,
+    Region,
+    Slot,
+    Step,
+    StepObject,
+    Timing,
+    Unit,
+    regions_of,
+)
+from instrc.language import surface
+from instrc.language.surface import (
+    Access,
+    Annotated,
+    Array,
+    Call,
+    Expression,
+    Inline,
+    Literal,
+    Name,
+    Object,
+    Pipe,
+    Uri,
+    bodies,
+    children,
+)
+from instrc.language.surface import Argument as Written
+from instrc.process.flow import Constant, Executor
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
+from instrc.text.source import Span
+
+# Where an expression stands while a program is bound.
+
+
+class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
+    """Where an expression stands."""
+
+    scope: Scope
+    """The names that can be seen."""
+    region: int = 0
+    """The body, or the program, among whose steps a call is."""
+    piped: BoundValue | None = None
+    """What is piped into the stage around it."""
+    own: bool = False
+    """It is the stage's own call: the piped value is its first argument."""
+    keys: BraceNames | None = None
+    brackets: Brackets | None = None
+    """The innermost brackets around it that place steps."""
+    direct: bool = False
+    """It is itself what such brackets are given: a local name here stands for its expression."""
+    annotations: tuple[Json, ...] = ()
+    """What was written behind it with `@`, innermost first."""
+    timing: Timing = NO_TIMING
+    """The deadline and the delay that were written there."""
+    braces: int = 0
+    """The braces around it, by a number that braces of equal expressions share; keys in different braces are different steps."""
+    key: str | None = None
+    """The key that braces give to it."""
+    filling: bool = False
+    """It is what a mixin is put around: the key is that of a call here, or of the mixin with an object, but not of the object."""
+    placing: bool = False
+    """An object here stands in an artefact: its constants become properties."""
+    exported: bool = False
+    """It is itself what is exported."""
+    by_hand: bool = False
+    """Inside `Process`: nothing is inserted."""
+
+    def inside(self) -> EvaluationContext:
+        """Return the place of an argument: nothing that belongs to the call itself goes down to it."""
+        own = self.own or self.direct or self.filling or self.placing or self.exported or self.annotations
+        if not own and self.key is None and self.timing is NO_TIMING:
+            return self
+        return EvaluationContext(
+            self.scope, self.region, self.piped, keys=self.keys, brackets=self.brackets, braces=self.braces, by_hand=self.by_hand
+        )
+
+    def given_to(self, brackets: Brackets) -> EvaluationContext:
+        """Return the place of what placing brackets are given."""
+        return replace(self, brackets=brackets, direct=True, annotations=(), exported=False)
+
+    def alone(self, brackets: Brackets | None, home: Scope) -> EvaluationContext:
+        """Return the place of a local's own expression, as if it stood where the name does; keys of braces are no names in it."""
+        if not self.own and self.scope is home and self.keys is home.keys and self.brackets is brackets:
+            return self  # as it is in most bodies
+        return replace(self, own=False, keys=home.keys, brackets=brackets, scope=home)
+
+    def at_home(self, home: Scope) -> EvaluationContext:
+        """Return the place of a local's own expression where the name is read in a block further in: it is evaluated at home."""
+        return EvaluationContext(home, home.region, home.piped, keys=home.keys)
+
+    def find(self, name: str) -> BoundValue | None:
+        """Return what braces around this place gave a name to."""
+        return self.keys.find(name) if self.keys else None
+
+
+# Tell equal expressions from different ones, however deep they nest and wherever they are written.
+#
+# Everything that can be equal gets a number; equal things get equal ones.  A thing's number is looked up by those of its parts,
+# so nothing is compared deeply.  Objects are equal only with their members in the same order: order is meaning.
+
+
+class Identities:
+    """The numbers of one program's expressions and of their values."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+        self.steps: list[int] = []
+        """The numbers of the steps that there are, by the number that a step has among them."""
+        self._written: dict[tuple[type, Span], int] = {}
+        """The numbers of expressions by their kind and place, of which a source has one."""
+        self._groups: dict[int, int] = {}
+        """Those of groups, by the number of the group."""
+
+    def restart(self) -> None:
+        """Forget the steps, as their expressions are going to be evaluated once more."""
+        self.steps = []
+        self._groups = {}
+
+    def of(self, *parts: Hashable) -> int:
+        """Return the number of something made of parts."""
+        numbers = self._numbers
+        return numbers.setdefault(parts, len(numbers))
+
+    def kind(self, base_name: str, executor: Executor, activity: str | None, content: int) -> int:
+        """Return the number that steps share which differ only in what they are given and in what they wait for."""
+        return self.of(base_name, executor, activity, content)
+
+    def json(self, value: Json) -> int:
+        """Return the number of a JSON value."""
+        return self.of("json", dumps(value, indent=False))
+
+    def path(self, path: Path) -> Hashable:
+        """Return what tells a path from others, wherever the step that it leads to has been met."""
+        origin = path.origin
+        if type(origin) is int:
+            step = self.steps[origin]
+            return ("step", step, path.tail) if path.tail else step
+        match origin:
+            case Local():  # whose it is, is asked where two steps are compared
+                return ("local", origin.kind, origin.name, path.tail)
+            case name:
+                return ("input", name, path.tail)
+
+    def reading(self, reading: Reading) -> Hashable:
+        """Return what tells a value of a block from others."""
+        match reading:
+            case Path():
+                return self.path(reading)
+            case Constant():
+                return self.content(reading)
+            case ObjectReading(members):
+                return tuple((name, self.reading(member)) for name, member in members)
+
+    def content(self, content: Filling) -> int:
+        """Return the number of what fills a step or a slot; what fills the slots in it has its own already."""
+        match content:
+            case Fusion():
+                called = self.instruction(content.instruction)
+                if not (content.slots or content.annotations or content.mixins):
+                    return called
+                uses = tuple(map(self.application, content.mixins))
+                return self.of(called, self._slots(content.slots), self._jsons(content.annotations), uses)
+            case Constant(value):
+                return self.of("constant", self.json(value))
+            case StepObject(units, annotations):
+                return self.of("block", tuple(map(self.unit, units)), self._jsons(annotations))
+
+    def slot(
+        self,
+        name: str,
+        content: Filling,
+        span: Span,
+        reads: tuple[Path, ...] = (),
+        engine: Planned | Among | None = None,
+    ) -> Slot:
+        """Return a slot with the number of its content."""
+        return Slot(name, content, reads, span, self.content(content), engine)
+
+    def application(self, application: Application) -> int:
+        """Return the number of a use of a mixin."""
+        return self.of(
+            "mixin", self.instruction(application.mixin), self._slots(application.slots), self._jsons(application.annotations)
+        )
+
+    def unit(self, unit: Unit) -> Hashable:
+        """Return what tells a unit from others: a step's own number; a group is known by its steps and what lies around them."""
+        return self.steps[unit] if isinstance(unit, int) else ("group", self._groups[unit.number])
+
+    def enter(self, group: MixinGroup) -> None:
+        """Give a group its number; those in it have theirs."""
+        self._groups[group.number] = self.of("group", self.application(group.application), tuple(map(self.unit, group.members)))
+
+    def instruction(self, instruction: Instruction) -> int:
+        """Return the number of an instruction."""
+        if instruction.uri is not None:
+            return self.of(instruction.name, instruction.uri, instruction.home)
+        return self.of(instruction.name, "inline", self.json(instruction.schema))
+
+    def arguments(self, arguments: Iterable[Argument]) -> tuple[Hashable, ...]:
+        """Return what tells arguments from others."""
+        found: list[Hashable] = []
+        for each in arguments:
+            value, label = each.value, each.label
+            sign = self.path(value) if type(value) is Path else self.content(value)  # type: ignore[arg-type]  # a constant
+            found.append(sign if label is None else (label, sign))
+        return tuple(found)
+
+    def written(self, arguments: tuple[Written, ...]) -> int:
+        """Return the number of the arguments of a call as they are written, wherever that is."""
+        return self.of("arguments", *((each.label, self.expression(each.value)) for each in arguments))
+
+    def expression(self, expression: Expression) -> int:
+        """Return the number of an expression as it is written, wherever that is."""
+        known = self._written
+        waiting = [expression]
+        while waiting:
+            node = waiting[-1]
+            parts = children(node) if _key(node) not in known else ()
+            open_ = [part for part in parts if _key(part) not in known]
+            if open_:
+                waiting.extend(open_)
+                continue
+            waiting.pop()
+            if _key(node) not in known:
+                known[_key(node)] = self.of(*self._signs(node), *(known[_key(part)] for part in parts))
+        return known[_key(expression)]
+
+    def _signs(self, node: Expression) -> tuple[Hashable, ...]:
+        """Return what tells an expression from others besides its parts."""
+        match node:
+            case Name(text) | Uri(text):
+                return ("name", text)
+            case Literal(value):
+                return ("literal", self.json(value))
+            case Inline(schema):
+                return ("inline", self.json(schema))
+            case Annotated(_, annotation):
+                return ("annotated", self.json(annotation))
+            case Call(_, arguments):
+                return ("call", *(argument.label for argument in arguments))
+            case Object(fields):
+                return ("object", *((field.key, field.value is None) for field in fields))
+            case Pipe():
+                return ("pipe",)
+            case Array():
+                return ("array",)
+            case Access(_, members):
+                return ("access", *(member.text for member in members))
+            case surface.When() | surface.Each() | surface.Repeat() | surface.Try() | surface.Do():
+                return ("block", *self._block_signs(node))
+
+    def _block_signs(self, block: surface.Block) -> list[Hashable]:
+        """Return what tells a block from others besides the expressions in it."""
+        found: list[Hashable] = [type(block).__name__]
+        conditions: list[surface.Condition] = []
+        match block:
+            case surface.When(branches):
+                conditions += [branch.condition for branch in branches]
+            case surface.Each(name, source, most):
+                found += [name.text, source.value if isinstance(source, Literal) else None, most and most.value]
+            case surface.Repeat(name, _, _, until, most, keep):
+                found += [name and name.text, most and most.value, keep and keep.value]
+                conditions += [] if until is None else [until]
+            case _:
+                pass
+        for condition in conditions:
+            for test in condition.tests:
+                match test:
+                    case surface.Truth():
+                        found.append("truth")
+                    case surface.Equals(_, value):
+                        found.append(("is", self.json(value.value)))
+                    case surface.Matches(_, schema):
+                        found.append(("matches", self.json(schema)))
+        for body in bodies(block):
+            found.append(tuple(each.name.text if isinstance(each, surface.Binding) else None for each in body.statements))
+        return found
+
+    def _slots(self, slots: Iterable[Slot]) -> tuple[Hashable, ...]:
+        return tuple((slot.name, slot.number, self._engine(slot.engine)) for slot in slots)
+
+    def _engine(self, engine: Planned | Among | None) -> Hashable:
+        match engine:
+            case Planned(tools):
+                return tuple((tool.kind, tool.target, self.arguments(tool.bound)) for tool in tools)
+            case Among(choices):
+                return self.path(choices)
+            case None:
+                return None
+
+    def _jsons(self, values: Iterable[Json]) -> tuple[int, ...]:
+        return tuple(map(self.json, values))
+
+
+def _key(node: Expression) -> tuple[type, Span]:
+    return type(node), node.span
+
+
+# The regions of one export: the program, and each body of a block as it is met.
+
+
+PROGRAM = 0
+"""The region of the program itself."""
+
+
+class Regions:
+    """Which steps lie in which region, and which region in which; a region is met after those around it."""
+
+    def __init__(self) -> None:
+        self.steps: list[list[int]] = [[]]
+        """The steps of each region, in evaluation order."""
+        self.outer: list[int] = [-1]
+        """The region around each; -1 around the program."""
+        self._inner: list[list[int]] = [[]]
+        """The regions directly in each."""
+        self.labels: list[int] = [PROGRAM]
+        """What each is known by, whenever the same expressions are read again."""
+        self.labelled: dict[int, int] = {PROGRAM: PROGRAM}
+        self._home: list[int] = []
+        """The region of each step."""
+
+    def open(self, outer: int, label: int = 0) -> int:
+        """Return the number of a new region inside another."""
+        number = len(self.steps)
+        self.labels.append(label)
+        self.labelled[label] = number
+        self.steps.append([])
+        self.outer.append(outer)
+        self._inner[outer].append(number)
+        self._inner.append([])
+        return number
+
+    def take(self, step: int, region: int) -> None:
+        """Note that the next step lies in a region."""
+        self._home.append(region)
+        self.steps[region].append(step)
+
+    def home(self, origin: int | str) -> int:
+        """Return the region of a step; that of an input is the program."""
+        return self._home[origin] if isinstance(origin, int) else PROGRAM
+
+    def home_of(self, path: Path) -> int:
+        """Return the region that a path begins in: of a step, of the block that gives a name; that of an input is the program."""
+        origin = path.origin
+        if isinstance(origin, int):
+            return self._home[origin]
+        return PROGRAM if isinstance(origin, str) else origin.block
+
+    def around(self, outer: int, inner: int) -> bool:
+        """Tell whether a region lies around another."""
+        while inner > outer:
+            inner = self.outer[inner]
+        return inner == outer
+
+    def within(self, regions: Iterable[int]) -> list[int]:
+        """Return some regions and all regions in them."""
+        found = list(regions)
+        for region in found:  # grows while it is walked
+            found += self._inner[region]
+        return found
+
+
+# Where blocks are carried out: one that equals a block further out is that block, with all that is in it.
+
+
+_NO_NAMES: frozenset[Local] = frozenset()
+
+
+class Foreseen(msgspec.Struct, frozen=True):
+    """What evaluating the same expressions before has shown; regions go by their labels, which are always the same."""
+
+    steps: frozenset[tuple[int, int]]
+    """Steps that an outer region will have, by region and identity: an equal one in a block is that one."""
+    blocks: Mapping[int, int]
+    """The regions further out that blocks belong to, by the label of the place where they are written."""
+
+
+NOTHING_FORESEEN = Foreseen(frozenset(), MappingProxyType({}))
+
+
+class BlockPlaces:
+    """The places of the blocks of one export while it is bound."""
+
+    def __init__(self, regions: Regions, identities: Identities, foreseen: Mapping[int, int]) -> None:
+        self.carried: dict[int, tuple[object, ...]] = {}
+        """What the statements of a region give that nothing reads."""
+        self.moved: dict[int, int] = {}
+        """Blocks that equal one further out than they were evaluated, by the label of their place: the label of its region."""
+        self.name_anything = False
+        """Whether a block was met that gives names."""
+        self._regions = regions
+        self._identities = identities
+        self._foreseen = foreseen
+        self._met: dict[int, int] = {}
+        """How often a place was met."""
+        self._names: dict[int, frozenset[Local]] = {}
+        """The names of blocks around it that a step depends on, where there are any."""
+        self._like: dict[int, list[tuple[int, int, int]]] = {}
+        """By the identity of blocks: the label of each one's place, the region it was evaluated in, its step."""
+
+    def label(self, outer: int, written: Span) -> int:
+        """Return what tells a place in a region from all others, whenever the same expressions are read again."""
+        place = self._identities.of("place", self._regions.labels[outer], written)
+        count = self._met[place] = self._met.get(place, 0) + 1
+        return self._identities.of("placed", place, count)
+
+    def region_of(self, place: int, region: int) -> int:
+        """Return the region that a block belongs to which is written in another."""
+        label = self._foreseen.get(place)
+        found = region if label is None else self._regions.labelled.get(label, region)
+        return found if self._regions.around(found, region) else region
+
+    def note(self, place: int, region: int, ident: int, step: Step, *, new: bool) -> None:
+        """Note that a block written in a region came out as a step, which is `new` or was there already."""
+        home = self._regions.home(step.number)
+        if home != region:
+            self.moved[place] = self._regions.labels[home]
+        like = self._like.setdefault(ident, [])
+        if new and like and any(inner > home for _, inner, _ in like):
+            for other, inner, number in like:
+                if inner > home and self._regions.around(home, inner) and self._names.get(number) == self._names.get(step.number):
+                    self.moved[other] = self._regions.labels[home]
+        like.append((place, region, step.number))
+
+    def names(self, step: Step) -> frozenset[Local]:
+        """Return the names of blocks around a step that it depends on, itself or through what it reads."""
+        return self._names.get(step.number, _NO_NAMES)
+
+    def note_names(self, step: Step) -> None:
+        """Work out what names of blocks a step depends on."""
+        if not self.name_anything:
+            return
+        found = _NO_NAMES
+        for path in step.reads + step.needs:
+            origin = path.origin
+            more = self._names.get(origin) if type(origin) is int else frozenset((origin,)) if type(origin) is Local else None
+            if more and not more <= found:
+                found = more | found if found else more
+        if not found:
+            if self._names:
+                self._names.pop(step.number, None)  # of a block that turned out to be another, so that its number is given again
+            return
+        own = {region.number for region in regions_of(step.content)}
+        self._names[step.number] = frozenset(each for each in found if each.block not in own) if own else found
+
+
+# The steps of one export while it is bound: equal expressions are one step.
+
+
+PRIVATE = "\0"
+"""The key of a call that is composed into a slot: it is equal to no other step."""
+
+
+class Steps:
+    """A table of steps in evaluation order, of the program and of all its blocks."""
+
+    def __init__(self, identities: Identities, foreseen: Foreseen = NOTHING_FORESEEN) -> None:
+        self.table: list[Step] = []
+        self.regions = Regions()
+        self.places = BlockPlaces(self.regions, identities, foreseen.blocks)
+        self._expected = foreseen.steps
+        self.late: set[tuple[int, int]] = set()
+        """Steps that an outer region turned out to have after an equal one had been met in a block of it."""
+        self.homes: set[int] = set()
+        """Steps that lie in a mixin or in a slot."""
+        self.inside: set[int] = set()
+        """Those of them that lie in a slot or in a group, so that they are no unit of their own."""
+        self.dissolved: set[int] = set()
+        """Steps that turned out to be the content of a slot, or that lie in a block that is equal to another."""
+        self.dropped: set[int] = set()
+        """The regions of these blocks."""
+        self.groups: dict[int, MixinGroup] = {}
+        """Groups that lie in no other, by their first step."""
+        self.identities = identities
+        identities.restart()
+        self._groups = 0
+        """How many groups there are."""
+        self._known: dict[Hashable, dict[int, list[int]]] = {}
+        """Steps by identity and region."""
+        self._last: dict[int, int] = {}
+        """The last region that has a step of an identity, where there are several such steps."""
+        self._applied: dict[Hashable, tuple[TakenUnit, ...]] = {}
+        self._mixed: dict[int, list[Hashable]] = {}
+        """The uses of mixins in each region, with the steps that are written in their brackets."""
+        self._filled: dict[Hashable, tuple[Unit, ...]] = {}
+
+    def add(
+        self,
+        context: EvaluationContext,
+        *,
+        base_name: str,
+        executor: Executor,
+        content: Filling,
+        arguments: tuple[Argument, ...],
+        reads: list[Path],
+        span: Span,
+        output: bool = False,
+        activity: str | None = None,
+        fail: bool = False,
+        needs: tuple[Path, ...] = (),
+        chosen: tuple[Path, ...] = (),
+        same: int | None = None,
+    ) -> int:
+        """Return the number of a step, a new one unless an equal expression has one already, here or in a block around.
+
+        What it `reads` is there once each.  `same` is what `Identities.kind` gives for it, where that is known.
+        """
+        identities, timing = self.identities, context.timing
+        given = identities.arguments(arguments)
+        one = len(reads) == len(arguments) == 1 and reads[0] is arguments[0].value
+        read = () if one or reads == [each.value for each in arguments] else tuple(map(identities.path, reads))
+        kind = identities.kind(base_name, executor, activity, identities.content(content)) if same is None else same
+        ident = identities.of(kind, given)
+        if read or needs or timing is not NO_TIMING:
+            ident = identities.of(ident, read, timing, tuple(map(identities.path, needs)))
+        key = None if context.key == PRIVATE else context.key
+        number, paths = len(self.table), tuple(reads)
+        step = Step(
+            number, base_name, key, executor, output, content, arguments, paths, activity, span, timing, fail, None, needs, chosen
+        )
+        number = self.one(step, ident, context)
+        if context.brackets is not None:
+            held = executor == "model" and not output and self.regions.home(number) == context.region
+            context.brackets.note(number, identities.steps[number], held=held)
+        return number
+
+    def one(self, step: Step, ident: int, context: EvaluationContext) -> int:
+        """Return the number of a step like the given one, which is taken into the table if there is none."""
+        region = context.region
+        if context.key == PRIVATE:
+            return self._take(step, region, ident)
+        known = ident if context.key is None else self.identities.of("keyed", context.braces, context.key, ident)
+        if step.executor == "block":
+            self.places.note_names(step)
+        held = context.brackets is not None and context.direct and step.executor == "model"  # a mixin around it makes it another
+        places = self._known.get(known)
+        if places is not None and (number := self._find(places, step, region, only_here=held)) is not None:
+            return number
+        if self._expected and not held:
+            region = self._expecting(known, step, region)
+        number = self._take(step, region, known)
+        self._know(ident, number, region)
+        if ident != known:
+            self._know(known, number, region)
+        return number
+
+    def _take(self, step: Step, region: int, ident: int) -> int:
+        self.table.append(step)
+        self.places.note_names(step)
+        self.regions.take(step.number, region)
+        self.identities.steps.append(ident)
+        return step.number
+
+    def _know(self, ident: int, number: int, region: int) -> None:
+        """Note that a region has a step of an identity."""
+        places = self._known.get(ident)
+        if places is None:
+            self._known[ident] = {region: [number]}
+            return
+        if self._last.get(ident, next(iter(places))) > region:  # a region after this one, while it is read, lies in it
+            self.late.add((self.regions.labels[region], ident))
+        else:
+            self._last[ident] = region
+        places.setdefault(region, []).append(number)
+
+    def _find(self, places: dict[int, list[int]], step: Step, region: int, *, only_here: bool) -> int | None:
+        """Return an equal step of a region or of one around it; `places` are those of its identity."""
+        while region >= 0:
+            found = next((number for number in places.get(region, ()) if self._alike(self.table[number], step)), None)
+            if found is not None or only_here:
+                return found
+            region = self.regions.outer[region]
+        return None
+
+    def _alike(self, known: Step, step: Step) -> bool:
+        """Tell whether two steps of one identity read the very same; mixins may have made the first one read more."""
+        if step.executor == "block":  # what it reads may be a step of a block around it that the other has in itself
+            return self.places.names(known) == self.places.names(step)
+        return known.arguments == step.arguments and known.reads[: len(step.reads)] == step.reads
+
+    def _expecting(self, known: int, step: Step, region: int) -> int:
+        """Return the outermost region that is to have a step and sees all that it reads, else the one it was met in."""
+        best = region
+        while region >= 0:
+            if (self.regions.labels[region], known) in self._expected and self._sees(region, step):
+                best = region
+            region = self.regions.outer[region]
+        return best
+
+    def _sees(self, region: int, step: Step) -> bool:
+        """Tell whether everything that a step reads is there in a region."""
+        return all(self.regions.around(self.regions.home_of(path), region) for path in (*step.reads, *step.needs))
+
+    def among(self, region: int) -> list[int]:
+        """Return the steps of a region that are steps of their own right or lie in one of these."""
+        return [number for number in self.regions.steps[region] if number not in self.dissolved]
+
+    def open_region(self, outer: int, written: Span) -> int:
+        """Return the number of a new region, which is written at some place, inside another."""
+        return self.regions.open(outer, self.places.label(outer, written))
+
+    def identity(self, region: Region) -> int:
+        """Return the number that bodies share that are written alike, even if one of them reads what another has in itself."""
+        return self.identities.of(
+            "region",
+            self.places.carried.get(region.number, ()),
+            tuple(self._mixed.get(region.number, ())),
+            self.identities.reading(region.value),
+        )
+
+    def drop(self, regions: Iterable[int]) -> None:
+        """Forget the steps of regions and of all in them, as of a block that is equal to another."""
+        for region in self.regions.within(regions):
+            self.dropped.add(region)
+            self.dissolved.update(self.regions.steps[region])
+
+    def is_dropped(self, path: Path) -> bool:
+        """Tell whether a path leads to a step or a name of a block that has been forgotten."""
+        origin = path.origin
+        return origin.block in self.dropped if isinstance(origin, Local) else origin in self.dissolved
+
+    def apply(self, application: Application, brackets: Brackets, region: int, *, whole: bool) -> tuple[Unit, ...]:
+        """Put a mixin around what brackets in a region hold and return that; nothing if they hold nothing.
+
+        Around one step it becomes part of that step, unless it was given a `whole` object.
+        """
+        ident = (self.identities.application(application), brackets.state(), whole)
+        self._mixed.setdefault(region, []).append((ident[0], tuple(brackets.mentioned), whole))
+        taken = self._applied.get(ident)
+        if taken is None:
+            units = units_held(brackets, self.table, self.homes)
+            if not units:
+                return ()
+            if len(units) == 1 and isinstance(units[0], int) and not whole:
+                taken = (self._wrap(units[0], application, brackets),)
+            else:
+                group = MixinGroup(application, units, tuple(step_numbers(units)), self._groups)
+                self._groups += 1
+                self.identities.enter(group)
+                self._forget(units)
+                self.groups[_numbers(group)[0]] = group
+                depth = 1 + max(brackets.inner[n].depth if n in brackets.inner else 0 for n in brackets.written)
+                taken = (TakenUnit(group, depth),)
+            self._applied[ident] = taken
+        for each in taken:
+            for number in _numbers(each.unit):
+                brackets.inner[number] = each
+                self.homes.add(number)
+                if isinstance(each.unit, MixinGroup):
+                    self.inside.add(number)
+        return tuple(each.unit for each in taken)
+
+    def _wrap(self, number: int, application: Application, brackets: Brackets) -> TakenUnit:
+        step = self.table[number]
+        assert isinstance(step.content, Fusion)  # what else a mixin is put around is an object
+        self.table[number] = replace(
+            step,
+            content=replace(step.content, mixins=(*step.content.mixins, application)),
+            reads=tuple(dict.fromkeys((*step.reads, *(path for path in slot_reads(application.slots) if path.origin != number)))),
+        )
+        depth = brackets.inner[number].depth if number in brackets.inner else 0
+        return TakenUnit(number, depth + 1)
+
+    def fill(self, brackets: Brackets, context: EvaluationContext) -> tuple[Unit, ...]:
+        """Return what brackets hold, for a slot; the same for the same slot of an equal expression."""
+        ident = (context.braces, brackets.state())
+        units = self._filled.get(ident)
+        if units is None:
+            units = self._filled[ident] = units_held(brackets, self.table, self.homes)
+        return units
+
+    def dissolve(self, number: int, brackets: Brackets) -> None:
+        """Note that a step is none of its own any more: it has become the content of a slot."""
+        self.dissolved.add(number)
+        self.inside.add(number)
+        brackets.written.discard(number)
+        brackets.inner.pop(number, None)
+
+    def parts(self, value: BoundValue) -> dict[str, BoundValue]:
+        """Return what the slots of the step that a value is the result of are read as, by name."""
+        if not isinstance(value, StepResult) or not isinstance(value.path.origin, int) or value.path.tail:
+            return {}
+        content = self.table[value.path.origin].content
+        if not isinstance(content, Fusion):
+            return {}
+        slots = [*content.slots, *(slot for application in content.mixins for slot in application.slots)]
+        return {
+            slot.name: StepResult(Path(value.path.origin, (slot.name,)))
+            for slot in slots
+            if not isinstance(slot.content, Constant)
+        }
+
+    def take_in(self, units: Iterable[Unit]) -> None:
+        """Note that units lie in a slot now."""
+        units = tuple(units)
+        for unit in units:
+            for number in _numbers(unit):
+                self.homes.add(number)
+                self.inside.add(number)
+        self._forget(units)
+
+    def _forget(self, units: Iterable[Unit]) -> None:
+        for unit in units:
+            if isinstance(unit, MixinGroup):
+                self.groups.pop(_numbers(unit)[0], None)
+
+    def units(self, among: Iterable[int] | None = None, region: int = 0) -> tuple[Unit, ...]:
+        """Return the steps and groups of a region that stand on their own, in evaluation order."""
+        chosen = self.regions.steps[region] if among is None else sorted(set(among))
+        if not self.groups and not self.inside:
+            return tuple(chosen)
+        found: list[Unit] = []
+        for number in chosen:
+            if number in self.groups:
+                found.append(self.groups[number])
+            elif number not in self.inside:
+                found.append(number)
+        return tuple(found)
+
+
+def _numbers(unit: Unit) -> tuple[int, ...]:
+    return (unit,) if isinstance(unit, int) else unit.numbers
+
+
+def slot_reads(slots: tuple[Slot, ...]) -> tuple[Path, ...]:
+    """Return what the calls fused into some slots read."""
+    return tuple(path for slot in slots for path in slot.reads)

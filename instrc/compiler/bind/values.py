@@ -1,0 +1,285 @@
+"""What expressions stand for while a program is bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from os.path import realpath
+from typing import Protocol, TypeAlias
+
+import msgspec
+
+from instrc.compiler.graph import Content, Context, Fusion, Path, Step, StepObject, Unit, is_lone_instruction
+from instrc.problems.problem import CompileError
+from instrc.text.jsonvalue import Json
+from instrc.vibes.registry import Registry
+
+# What expressions stand for while a program is bound.
+
+
+class StepResult(msgspec.Struct, frozen=True, gc=False):
+    """The result of a step, or an input."""
+
+    path: Path
+
+
+class Inner(msgspec.Struct, frozen=True, gc=False):
+    """What an earlier field of the same braces is filled with: the model has it before its eyes, nothing is read."""
+
+    mistaken: bool = False
+    """Whether it only stands for what a mistake has left out, so that no use of it is a mistake of its own."""
+
+
+class Members(msgspec.Struct, frozen=True, gc=False):
+    """An object of values."""
+
+    fields: tuple[tuple[str, BoundValue], ...]
+    size: int
+    """How many values there are in it, at any depth."""
+
+
+class Data(msgspec.Struct, frozen=True, gc=False):
+    """A literal."""
+
+    value: Json
+    given: str = ""
+    """The input that it stands for, in a program that is called with it: there it is read like any other value."""
+
+
+class Cut(msgspec.Struct, frozen=True, gc=False):
+    """A process cut by hand."""
+
+    contexts: tuple[Context, ...]
+
+
+BoundValue: TypeAlias = StepResult | Inner | Members | Data | Cut
+
+
+class BraceNames(msgspec.Struct, frozen=True, gc=False):
+    """Names given by braces to what is in them; inner ones first."""
+
+    fields: dict[str, BoundValue]
+    outer: BraceNames | None
+    parts: dict[str, BoundValue]
+    """Names of slots in what the keys were given to: they are names, too, where nothing else is called so."""
+
+    @classmethod
+    def within(cls, outer: BraceNames | None) -> BraceNames:
+        """Return keys of new braces inside others."""
+        return cls({}, outer, {})
+
+    def part(self, name: str) -> BoundValue | None:
+        """Return what a slot of that name is read as."""
+        keys: BraceNames | None = self
+        while keys is not None:
+            if name in keys.parts:
+                return keys.parts[name]
+            keys = keys.outer
+        return None
+
+    def path_to_part(self, name: str) -> str | None:
+        """Return the path to a slot of that name, as far as a key leads to it; `None` if there is no such slot."""
+        part = self.part(name)
+        if not isinstance(part, StepResult):
+            return None
+        whole = StepResult(Path(part.path.origin))
+        keys: BraceNames | None = self
+        while keys is not None:
+            for key, value in keys.fields.items():
+                if value == whole:
+                    return f"{key}.{name}"
+            keys = keys.outer
+        return name
+
+    def find(self, name: str) -> BoundValue | None:
+        """Return what a name was given to."""
+        keys: BraceNames | None = self
+        while keys is not None:
+            if name in keys.fields:
+                return keys.fields[name]
+            keys = keys.outer
+        return None
+
+
+def paths_read(value: BoundValue) -> list[Path]:
+    """Return everything that reading a value reads, in order."""
+    match value:
+        case StepResult(path):
+            return [path]
+        case Members(fields):
+            return [path for _, member in fields for path in paths_read(member)]
+        case _:
+            return []
+
+
+# Collect the steps that stand in the brackets of a mixin.
+#
+# A mixin holds the model steps written in its brackets, except those that something it cannot hold needs first:
+# a step of the server or of a person, a piped value, a local name inside a call.
+
+
+class Readable(Protocol):
+    """As much of a step as this module looks at."""
+
+    @property
+    def reads(self) -> tuple[Path, ...]:
+        """What the step reads."""
+
+
+class TakenUnit(msgspec.Struct, frozen=True):
+    """A unit that a mixin has taken, and how many mixins lie around it now."""
+
+    unit: Unit
+    depth: int
+
+
+class Brackets(msgspec.Struct):
+    """The brackets of one mixin, or of another thing that places steps, while they are read."""
+
+    piped: frozenset[int]
+    """Steps piped in from outside; they and what they need cannot be held."""
+    written: set[int] = msgspec.field(default_factory=set)
+    """Model steps written here."""
+    barriers: set[int] = msgspec.field(default_factory=set)
+    """Steps written here that cannot be held, nor can what they need; this goes for the brackets around, too."""
+    mentioned: dict[int, None] = msgspec.field(default_factory=dict)
+    """The identities of the steps written here, wherever they turned out to lie."""
+    inner: dict[int, TakenUnit] = msgspec.field(default_factory=dict)
+    """Steps taken by mixins within these brackets."""
+
+    def note(self, number: int, identity: int, *, held: bool) -> None:
+        """Note a step that is written here, and whether a mixin may hold it."""
+        self.mentioned[identity] = None
+        (self.written if held else self.barriers).add(number)
+
+    def keep_out(self, paths: Iterable[Path]) -> None:
+        """Let nothing be held that what is read here needs first."""
+        self.barriers.update(path.origin for path in paths if isinstance(path.origin, int))
+
+    def hand_to(self, outer: Brackets) -> None:
+        """Tell the brackets around these what was found in them."""
+        outer.written |= self.written
+        outer.mentioned |= self.mentioned
+        outer.barriers |= self.barriers
+        outer.inner |= self.inner
+
+    def taken(self) -> tuple[Unit, ...]:
+        """Return the units that mixins within these brackets have taken, each once."""
+        units = (taken.unit for taken in self.inner.values())
+        return tuple({("step", each) if isinstance(each, int) else ("group", each.number): each for each in units}.values())
+
+    def state(self) -> tuple[object, ...]:
+        """Return a key: brackets with equal keys hold the same."""
+        inner = tuple(sorted((number, taken.depth) for number, taken in self.inner.items()))
+        return tuple(sorted(self.written)), tuple(sorted(self.barriers | self.piped)), inner
+
+
+def units_held(brackets: Brackets, steps: Sequence[Readable], homes: set[int]) -> tuple[Unit, ...]:
+    """Return what brackets hold, as units in evaluation order.
+
+    `homes` are the steps that lie in something already; only what a mixin within the brackets took can be taken over.
+    """
+    if not brackets.written:
+        return ()
+    excluded = _needed_first(brackets.barriers | brackets.piped, steps, min(brackets.written))
+    units: dict[int, Unit] = {}
+    for number in brackets.written:
+        if number in brackets.inner:
+            unit = brackets.inner[number].unit
+            members = step_numbers((unit,))
+            if not excluded.intersection(members):
+                units[members[0]] = unit
+        elif number not in excluded and number not in homes:
+            units[number] = number
+    return tuple(units[first] for first in sorted(units))
+
+
+def _needed_first(barriers: set[int], steps: Sequence[Readable], floor: int) -> set[int]:
+    """Return the barriers and everything they read, directly or not, with a number of at least `floor`."""
+    found = {step for step in barriers if step >= floor}
+    waiting = list(found)
+    while waiting:
+        for path in steps[waiting.pop()].reads:
+            if isinstance(path.origin, int) and path.origin >= floor and path.origin not in found:
+                found.add(path.origin)
+                waiting.append(path.origin)
+    return found
+
+
+def step_numbers(units: Sequence[Unit]) -> list[int]:
+    """Return the steps of some units, in order."""
+    return [number for unit in units for number in ((unit,) if isinstance(unit, int) else unit.numbers)]
+
+
+def nested_steps(steps: Mapping[int, Step], units: Sequence[Unit]) -> dict[int, tuple[int, ...]]:
+    """Return the steps that lie inside slots, by the step that holds them, or the first of the group that does."""
+    found: dict[int, tuple[int, ...]] = {}
+    waiting: list[Unit] = list(units)
+    while waiting:
+        unit = waiting.pop()
+        if isinstance(unit, int) and is_lone_instruction(steps[unit].content):
+            continue
+        if not isinstance(unit, int):
+            blocks = _blocks(slot.content for slot in unit.application.slots)
+            first = unit.numbers[0]
+            waiting.extend(unit.members)
+        else:
+            blocks = _blocks([steps[unit].content])
+            first = unit
+        inside = tuple(number for block in blocks for number in step_numbers(block.units))
+        if inside:
+            found[first] = (*found.get(first, ()), *inside)
+        waiting.extend(inner for block in blocks for inner in block.units)
+    return {holder: tuple(_all_inside(found, holder)) for holder in found}
+
+
+def _blocks(contents: Iterable[Content]) -> list[StepObject]:
+    """Return the objects of steps in some contents, at any depth of slots but not inside each other."""
+    found: list[StepObject] = []
+    waiting = [each for each in contents if not is_lone_instruction(each)]
+    while waiting:
+        content = waiting.pop(0)
+        if isinstance(content, StepObject):
+            found.append(content)
+        elif isinstance(content, Fusion):
+            waiting.extend(slot.content for slot in content.slots)
+            waiting.extend(slot.content for application in content.mixins for slot in application.slots)
+    return found
+
+
+def _all_inside(found: dict[int, tuple[int, ...]], holder: int) -> list[int]:
+    order: list[int] = []
+    waiting: list[tuple[int, bool]] = [(number, False) for number in reversed(found[holder])]
+    while waiting:
+        number, opened = waiting.pop()
+        if opened or number not in found:
+            order.append(number)
+        else:
+            waiting.append((number, True))
+            waiting.extend((inner, False) for inner in reversed(found[number]))
+    return order
+
+
+# The address of a process that a plan may call, as it is found from the program that is compiled.
+
+
+_SCHEME = "aug:"
+_SHARED = "aug:/"
+
+
+def address_from(registry: Registry, target: str, file: str) -> str | None:
+    """Return an address that leads to a file in these roots: the one given, or that of the shared roots; `None` if none does."""
+    shared = target if target.startswith(_SHARED) else _SHARED + target.removeprefix(_SCHEME)
+    return next((each for each in (target, shared) if _leads_to(registry, each, file)), None)
+
+
+def _leads_to(registry: Registry, address: str, file: str) -> bool:
+    document = address.partition("#")[0]
+    try:
+        if registry.has(document):
+            found = registry.peek(document).source.name
+        else:
+            program = registry.load_program(document)
+            found = "" if program is None else program.path
+    except CompileError:
+        return False
+    return bool(found) and realpath(found) == realpath(file)

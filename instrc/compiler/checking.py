@@ -1,0 +1,368 @@
+"""Check many files: on all cores, and only those that have changed since they were found sound."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from stat import S_ISREG
+from time import time_ns
+from typing import NamedTuple, TypeAlias
+
+import msgspec
+
+from instrc.compiler.workspace import Workspace
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.text.files import MOST_BYTES, read_regular
+from instrc.text.limits import KNOWN_FILES, REMEMBERED_FILES
+from instrc.version import __version__
+from instrc.vibes.find_files import STDIN, make_unversioned
+from instrc.vibes.registry import Registry
+
+# The digests of files; a file whose size and times are as they were is not read again.
+#
+# A file is taken as it was if its place on the disk, its size and both times of change are the same (`stat`).
+# One that had changed less than `SETTLED` before it was read is not remembered: it may change again within one tick of the
+# clock.
+
+
+SIZE = 20
+"""Bytes of a digest."""
+SETTLED = 3_000_000_000
+"""Nanoseconds."""
+_LOOKS_ELSEWHERE = (b"aug:", b"\\u")
+"""What a vibe that refers to others has in it, escaped or not."""
+
+
+class FileContent(NamedTuple):
+    """What is known of a file, and the state of it on the disk for which it holds."""
+
+    state: tuple[int, int, int, int, int]
+    digest: bytes
+    looks_elsewhere: bool
+    """Whether it may refer to other files."""
+
+
+_decoder = msgspec.msgpack.Decoder(dict[str, FileContent])
+
+
+class Contents:
+    """The files that have been looked at, by their resolved path."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._remembered = _read(path)
+        self._seen: dict[str, FileContent] = {}
+        self._fresh = False
+
+    def of(self, real: str) -> FileContent:
+        """Return what a regular file holds; an `OSError` for any other."""
+        if real not in self._seen:
+            self._seen[real] = self._look(real)
+        return self._seen[real]
+
+    def _look(self, real: str) -> FileContent:
+        found = os.stat(real)  # noqa: PTH116  -- strings: this runs for each file
+        state = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        known = self._remembered.get(real)
+        if known is not None and known.state == state and S_ISREG(found.st_mode):
+            return known
+        read_at = time_ns()
+        data = read_regular(real, MOST_BYTES)
+        content = FileContent(state, joint_digest(data), any(mark in data for mark in _LOOKS_ELSEWHERE))
+        if max(state[3:]) + SETTLED < read_at and is_unicode(real):
+            self._remembered[real] = content
+            self._fresh = True
+        return content
+
+    def keep(self) -> None:
+        """Write down what was learned; that it cannot be written is no reason to fail."""
+        if not self._fresh:
+            return
+        rows = list(self._remembered.items())[-REMEMBERED_FILES:]
+        store(self.path, msgspec.msgpack.encode(dict(rows)))
+
+
+def is_unicode(text: str) -> bool:
+    """Tell whether a path is text: the bytes of others cannot be written down."""
+    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def _read(path: Path) -> dict[str, FileContent]:
+    try:
+        return _decoder.decode(read_regular(str(path), MOST_BYTES))
+    except (OSError, ValueError):  # damaged, or there is none: nothing is known
+        return {}
+
+
+def store(path: Path, data: bytes) -> None:
+    """Replace a file of the cache in one step, if that can be done at all."""
+    temporary = path.with_name(f".{path.name}-{os.urandom(6).hex()}.tmp")
+    with suppress(OSError):
+        make_unversioned(path.parent.parent)
+        path.parent.mkdir(exist_ok=True)
+        try:
+            temporary.write_bytes(data)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def joint_digest(*parts: bytes) -> bytes:
+    """Return one digest of several byte strings; where one ends and the next begins counts."""
+    from hashlib import blake2b  # a few files are checked without digests
+
+    whole = blake2b(digest_size=SIZE)
+    for part in parts:
+        whole.update(len(part).to_bytes(8, "big") + part)
+    return whole.digest()
+
+
+# One digest for a file and all that its problems may depend on: vibes, programs, settings.
+
+
+PACKAGE = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120  -- a string: it is walked by strings
+"""The folder of the whole package."""
+
+
+class Digests:
+    """What each file and all that it can see say."""
+
+    def __init__(self, workspace: Workspace, contents: Contents, roots: Sequence[str], shared: Sequence[str]) -> None:
+        self.workspace = workspace
+        settings = repr((tuple(roots), tuple(shared), sys.version_info)).encode()
+        self.base: bytes = joint_digest(__version__.encode(), _package(), settings)
+        self.contents = contents
+        self.worlds: dict[Registry, bytes] = {}
+        """By the `id` of a registry, which is kept alive."""
+        self.registries: dict[tuple[str, bool], tuple[Registry, bytes]] = {}
+        self.folders: dict[str, str] = {}
+        """Resolved, by folder as written."""
+        self.settings: dict[str, bytes] = {}
+        self.neighbours: dict[str, dict[str, list[str]]] = {}
+
+    def keys(self, files: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield the digest for each file that can be read; what cannot is checked each time."""
+        elsewhere: dict[str, bool] = {}
+        for file in files:
+            with suppress(OSError, ValueError):
+                if file != STDIN:
+                    elsewhere[file] = not file.endswith(".json") or self.contents.of(self._real(file)).looks_elsewhere
+        for file, looks in elsewhere.items():
+            with suppress(OSError, ValueError, CompileError):
+                yield file, self._key(file, looks_elsewhere=looks)
+
+    def _real(self, file: str) -> str:
+        folder, name = os.path.split(file)
+        if folder not in self.folders:
+            self.folders[folder] = os.path.realpath(folder)
+        return f"{self.folders[folder]}{os.sep}{name}"
+
+    def _key(self, file: str, *, looks_elsewhere: bool) -> bytes:
+        registry, places = self._registry(file)
+        name = file.encode("utf-8", "surrogateescape")
+        parts = [self.base, self.contents.of(self._real(file)).digest, name, places, self._settings(file)]
+        if looks_elsewhere:
+            parts.append(self._world(registry))
+        else:
+            parts.append(repr(self._versions(file)).encode("utf-8", "surrogateescape"))
+        return joint_digest(*parts)
+
+    def _registry(self, file: str) -> tuple[Registry, bytes]:
+        """Return the registry that a file sees and where its roots are: the same for all of one ending in a folder."""
+        key = os.path.dirname(file), file.endswith(".json")  # noqa: PTH120  -- strings: this runs for each file
+        if key not in self.registries:
+            registry = self.workspace.registry(file)
+            places = repr([(root.path.as_posix(), root.shared) for root in registry.roots])
+            self.registries[key] = registry, places.encode("utf-8", "surrogateescape")
+        return self.registries[key]
+
+    def _settings(self, file: str) -> bytes:
+        folder = os.path.dirname(file)  # noqa: PTH120  -- strings: this runs for each file
+        if folder not in self.settings:
+            place = self.workspace.settings_file(file)
+            self.settings[folder] = (
+                b"" if place is None else joint_digest(str(place).encode(), self.contents.of(str(place)).digest)
+            )
+        return self.settings[folder]
+
+    def _versions(self, file: str) -> list[str]:
+        """Return the names of the files beside a vibe that may be other versions of it."""
+        folder, name = os.path.split(file)
+        if folder not in self.neighbours:
+            found: dict[str, list[str]] = {}
+            for each in sorted(os.listdir(folder or ".")):  # noqa: PTH208  -- as above
+                found.setdefault(each.partition(".")[0].partition("@")[0], []).append(each)
+            self.neighbours[folder] = found
+        return self.neighbours[folder].get(name.partition(".")[0].partition("@")[0], [])
+
+    def _world(self, registry: Registry) -> bytes:
+        """Return the digest of all that a registry holds."""
+        if registry not in self.worlds:
+            from hashlib import blake2b  # as above
+
+            whole = blake2b(digest_size=SIZE)
+            for real in registry.files():
+                whole.update(real.encode("utf-8", "surrogateescape") + b"\0" + self.contents.of(real).digest)
+            self.worlds[registry] = whole.digest()
+        return self.worlds[registry]
+
+
+def _package() -> bytes:
+    """Return what tells this state of the package from another, in a checkout as well."""
+    facts: list[tuple[str, int, int]] = []
+    folders = [PACKAGE]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    found = entry.stat()
+                    facts.append((entry.path, found.st_size, found.st_mtime_ns))
+                elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
+                    folders.append(entry.path)
+    return repr(sorted(facts)).encode()
+
+
+# Remember which files were found sound: their digests are kept from one run of `instrc check` to the next.
+#
+# The store is one file, replaced in one step: runs side by side never read half of it, and lose at most what
+# another has learned.  It keeps the most recent `KNOWN_FILES` digests.
+
+
+class SoundDigests:
+    """The digests of what is sound, oldest first."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.digests: set[bytes] = set(_divided(self._read()))
+
+    def add(self, digests: Iterable[bytes]) -> None:
+        """Remember more; that it cannot be written is no reason to fail."""
+        data = self._read()  # what another run has added since stays, and is not added again
+        known = set(_divided(data))
+        fresh = b"".join(digest for digest in digests if digest not in known)
+        store(self.path, (data + fresh)[-KNOWN_FILES * SIZE :])
+
+    def _read(self) -> bytes:
+        try:
+            data = read_regular(str(self.path), KNOWN_FILES * SIZE + 1)
+        except (OSError, ValueError):
+            return b""
+        return data if len(data) % SIZE == 0 else b""  # damaged: nothing is known
+
+
+def _divided(data: bytes) -> Iterator[bytes]:
+    """Yield the digests of which some bytes are made up."""
+    return (data[start : start + SIZE] for start in range(0, len(data), SIZE))
+
+
+# Check many files: on all cores, and only those about which nothing is known.
+#
+# What is known to be sound is known by content: a digest of the file, of the settings that hold for it, of this package, and,
+# where a file can look at vibes or programs, of all that it can see.  Files with problems are never remembered, so all problems
+# are told each time.
+#
+# What is known lies in `.instrc/cache`; see `known.py` and `contents.py`.
+
+
+FOLDER = ".instrc/cache"
+WORTH_KEEPING = 50
+"""Files of one run from which on its results are kept."""
+WORTH_SHARING = 400
+"""Files to check from which on all cores are used: a process costs what a hundred files cost."""
+PARTS = 32
+"""Into which the files of each process are divided: the last ones are done by whichever process is ready for more."""
+
+
+def check_files(
+    files: Sequence[str],
+    roots: Sequence[str],
+    shared: Sequence[str],
+    *,
+    locked: bool = False,
+    cached: bool = True,
+    watch: Callable[[Sequence[str]], Iterable[str]] = iter,
+    workers: int | None = None,
+) -> list[Problem]:
+    """Return what is wrong with programs and vibes; `watch` yields the files it is given and shows how far it is."""
+    workspace = Workspace(roots, shared, locked=locked)
+    count = workers if workers is not None else (os.cpu_count() or 1)
+
+    def check(unknown: Sequence[str]) -> Iterable[tuple[str, list[Problem]]]:
+        if _worth_sharing(unknown, count):
+            return _side_by_side(unknown, (tuple(roots), tuple(shared), locked), count)
+        return _one_by_one(unknown, workspace, watch)
+
+    if not cached or locked or len(files) < WORTH_KEEPING:
+        return [*_of_settings(files, workspace), *(problem for _, found in check(files) for problem in found)]
+
+    known, contents = SoundDigests(Path(FOLDER) / "checked"), Contents(Path(FOLDER) / "contents")
+    keys = dict(Digests(workspace, contents, roots, shared).keys(files))
+    checked = list(check([file for file in files if keys.get(file) not in known.digests]))
+    if clean := [file for file, found in checked if not found]:
+        known.add(keys[file] for file in clean if file in keys)
+    contents.keep()
+    return [*_of_settings(files, workspace), *(problem for _, found in checked for problem in found)]
+
+
+def _of_settings(files: Sequence[str], workspace: Workspace) -> list[Problem]:
+    report = Report()
+    workspace.check_settings(files, report)
+    return report.problems
+
+
+def _one_by_one(
+    files: Sequence[str], workspace: Workspace, watch: Callable[[Sequence[str]], Iterable[str]]
+) -> Iterator[tuple[str, list[Problem]]]:
+    for file in watch(files):
+        report = Report()
+        workspace.check(file, report)
+        yield file, report.problems
+
+
+def _worth_sharing(files: Sequence[str], workers: int) -> bool:
+    return len(files) >= WORTH_SHARING and workers > 1 and STDIN not in files
+
+
+def _side_by_side(files: Sequence[str], settings: _Settings, workers: int) -> list[tuple[str, list[Problem]]]:
+    """Check files in several processes, of which this one is the last; neighbours are likely to look at the same vibes."""
+    import threading  # a pool of processes takes long to load, and few runs need one
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    forks = sys.platform == "linux" and threading.active_count() == 1
+    size = -(-len(files) // (workers * PARTS))
+    parts = [files[start : start + size] for start in range(0, len(files), size)]
+    _workspaces.clear()  # files may have changed since an earlier check
+    try:
+        if forks:
+            _check_part(files[:: len(files) // PARTS], settings)  # some from everywhere: what these load, each process has
+        with ProcessPoolExecutor(workers - 1, get_context("fork" if forks else "spawn")) as pool:
+            elsewhere = [pool.submit(_check_part, part, settings) for part in parts]
+            here = {
+                number: _check_part(parts[number], settings)
+                for number in reversed(range(len(parts)))
+                if elsewhere[number].cancel()
+            }
+            found = [here[number] if number in here else each.result() for number, each in enumerate(elsewhere)]
+    finally:
+        _workspaces.clear()
+    return [
+        (file, problems) for part, of_part in zip(parts, found, strict=True) for file, problems in zip(part, of_part, strict=True)
+    ]
+
+
+_Settings: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], bool]
+"""Roots, shared roots, and whether the lock decides."""
+_workspaces: dict[_Settings, Workspace] = {}
+"""Of this process, during one check: what it has read stays read."""
+
+
+def _check_part(files: Sequence[str], settings: _Settings) -> list[list[Problem]]:
+    if settings not in _workspaces:
+        roots, shared, locked = settings
+        _workspaces[settings] = Workspace(roots, shared, locked=locked)
+    return [found for _, found in _one_by_one(files, _workspaces[settings], iter)]

@@ -1,0 +1,514 @@
+"""The schema of what fills a step or a slot: slots in, annotations beside, mixins around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct, field, structs
+from msgspec.structs import replace
+
+from instrc import problems
+from instrc.compiler.graph import Application, Content, Context, Fusion, Instruction, Placed, Slot, StepObject
+from instrc.compiler.instructions import PART, InstructionTable, fatal_in_program
+from instrc.compiler.trampoline import Task
+from instrc.language.program_places import annotations_behind, place_in
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.problems.suggest import comparison_key, is_a_slip_of, nearest
+from instrc.process.flow import Constant
+from instrc.schema.annotate import write_beside
+from instrc.schema.flattening.flatten import flatten
+from instrc.schema.flattening.parts import splice
+from instrc.schema.impossible import may_hold_impossible
+from instrc.schema.kinds import own_kinds
+from instrc.schema.vocabulary import IN_PLACE, SPEAKS_OF
+from instrc.schema.walk import definition_named_by, subschemas, walk
+from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at, listing, mapping, pointer
+from instrc.text.jsonvalue import pointer as pointer_to
+from instrc.text.limits import OBJECT_SCHEMAS
+from instrc.text.source import Span
+from instrc.vibes.registry import Registry
+
+if TYPE_CHECKING:
+    from instrc.problems.vibes import MissingFromProperties
+    from instrc.schema.impossible import Impossible
+
+
+# Tell whether a schema is about objects: a tool is called with one, and a mixin stands its fields beside theirs.
+
+
+def admits_objects(schema: Json) -> bool:
+    """Tell whether some object may satisfy a flat schema, as far as `type`, `const` and `enum` say."""
+    definitions = schema.get("$defs", {}) if isinstance(schema, dict) else {}
+    waiting: list[Json] = [schema]  # each must admit objects
+    seen: set[int] = set()
+    while waiting and len(seen) < OBJECT_SCHEMAS:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if not _says_object(node):
+            return False
+        if not isinstance(node, dict):
+            continue
+        waiting.extend(listing(node.get("allOf")))
+        for keyword in ("anyOf", "oneOf"):
+            choices = listing(node.get(keyword))
+            if len(choices) == 1:
+                waiting.extend(choices)
+            elif choices and not any(map(_says_object, choices)):
+                return False
+        if name := definition_named_by(node):
+            waiting.append(mapping(definitions).get(name, True))
+    return True
+
+
+def _says_object(schema: Json) -> bool:
+    """Tell whether a schema by itself lets objects pass."""
+    return "object" in own_kinds(schema) if isinstance(schema, dict) else schema is not False
+
+
+# Say where both sides of a contradiction were written: in the vibe, and behind the `@` or in what fills a slot.
+
+
+FoundInstruction: TypeAlias = tuple[Instruction, Registry]
+"""An instruction, and the registry that has its vibe."""
+
+_VIBE = "/allOf/0"
+_ANNOTATION = "/allOf/1"
+
+
+class Filled(Struct, frozen=True):
+    """What fills a slot: where it is written, its instruction if it has one, and its address if it goes in by reference."""
+
+    at: Span
+    written: FoundInstruction | None
+    part: str | None
+
+
+Fillings: TypeAlias = Mapping[str, Filled]
+"""What fills slots by their names."""
+
+
+def with_places(problem: Problem, written: Sequence[FoundInstruction], at: Span, fillings: Fillings | None = None) -> Problem:
+    """Return a contradiction of an instruction and what is written behind it with their places; any other problem as it is.
+
+    That is an annotation, or `fillings` of its slots.  `written` are the instruction, and what mixins stand around.
+    """
+    if not isinstance(problem, problems.schemas.Contradiction) or problem.at is not None:
+        return problem
+    spans = () if fillings is not None else annotations_behind(at)
+    left, right = (_place_origin(each, written, at, spans, fillings or {}) for each in (problem.left, problem.right))
+    shown = next((each.at for each in (right, left) if each.at is not None and each.at.source is at.source), at)
+    sign = next((each for each in spans if each.start <= shown.start < each.end), None)
+    caret = shown if sign is None else Span(sign.source, sign.start, sign.start + 1)
+    return replace(problem, left=left, right=right, at=caret)
+
+
+def _place_origin(
+    origin: problems.schemas.Origin, written: Sequence[FoundInstruction], at: Span, spans: tuple[Span, ...], fillings: Fillings
+) -> problems.schemas.Origin:
+    part = origin.uri.startswith(PART)
+    for name, filled in fillings.items():
+        slot = _ANNOTATION + pointer_to(("properties", name))
+        if part and origin.uri.partition("#")[0] == filled.part:
+            return _in_filling(origin, origin.pointer, filled)
+        if not part and not origin.uri and (origin.pointer == slot or origin.pointer.startswith(f"{slot}/")):
+            return _in_filling(origin, origin.pointer.removeprefix(slot), filled)
+    if origin.uri and not part:
+        return origin
+    if (part or origin.pointer.startswith(_VIBE)) and any(instruction.uri is not None for instruction, _ in written):
+        pointer = origin.pointer.removeprefix(_VIBE)
+        found = [_in_vibe(origin, instruction.uri, pointer, registry) for instruction, registry in written if instruction.uri]
+        earlier = next((each for each in _places_in(spans, pointer) if _says(each, origin.value)), None)
+        otherwise = replace(origin, uri=at.source.name if earlier else written[0][0].name, pointer=pointer, at=earlier)
+        return next((each for each in found if each is not None), otherwise)
+    if origin.pointer.startswith(_ANNOTATION):
+        pointer = origin.pointer.removeprefix(_ANNOTATION)
+        places = _places_in(spans, pointer)
+        said = next((each for each in places if _says(each, origin.value)), places[0] if places else None)
+        return replace(origin, uri=at.source.name, pointer=pointer, at=said)
+    return replace(origin, uri=written[0][0].name)
+
+
+def _places_in(annotations: tuple[Span, ...], pointer: str) -> list[Span]:
+    return [place_in(each, pointer) for each in annotations if "{" in each.text]
+
+
+def _in_filling(origin: problems.schemas.Origin, pointer: str, filled: Filled) -> problems.schemas.Origin:
+    """Return where what fills a slot says a keyword: in its vibe, else in the program."""
+    found = None
+    if filled.written is not None and filled.written[0].uri is not None:
+        found = _in_vibe(origin, filled.written[0].uri, pointer, filled.written[1])
+    return found or replace(origin, uri=filled.at.source.name, pointer=pointer, at=filled.at)
+
+
+def _in_vibe(origin: problems.schemas.Origin, uri: str, pointer: str, registry: Registry) -> problems.schemas.Origin | None:
+    """Return where a keyword of a flat instruction was written, in its vibe or in one that this refers to; `None` if nowhere."""
+    base, _, fragment = uri.partition("#")
+    try:
+        schema: Json = {"$ref": uri} if fragment else registry.load(base).schema
+        flat = flatten(schema, registry.documents, base="" if fragment else base, nullable=True, trace=True)
+    except CompileError:
+        return None
+    found = [
+        replace(origin, uri=each.uri, pointer=each.pointer, at=registry.locate(each.uri, each.pointer))
+        for each in flat.origins.get(pointer, ())
+        if each.uri
+    ]
+    saying = (each for each in found if each.at is not None and _says(each.at, origin.value))
+    return next(saying, found[0] if found else None)
+
+
+def _says(place: Span, value: str) -> bool:
+    return "".join(place.text.split()) == "".join(value.split())
+
+
+# Tell what leaves nothing of a schema that was possible: an annotation behind it, or what fills its slots.
+
+
+Locate: TypeAlias = Callable[[str], Span | None]
+"""The place of a part of a vibe, by its JSON Pointer."""
+
+
+def impossible(schema: Json, place: Span, locate: Locate) -> Iterator[Problem]:
+    """Yield why nobody can fill in a step with a flat schema, which is used at a place.
+
+    `locate` finds a part of it in its vibe; `None` for a schema that is written at the place itself.
+    """
+    for part in _parts(schema):
+        if _is_impossible(schema):
+            written = tuple(locate(pointer((*part.path, word))) for word in part.words)
+            others = tuple(dict.fromkeys(each for each in written if each is not None))
+            inline = not others and "{" in place.text  # the whole of the part is shown: warnings inside say the same
+            yield _problem(part, place_in(place, pointer(part.path)) if inline else place, fatal=True, others=others)
+
+
+def newly_impossible(before: Json, schema: Json, added: Json, place: Span, *, fatal: bool = False) -> Iterator[Problem]:
+    """Yield the parts of a flat schema that nothing satisfies since something was added, which is written at a place.
+
+    That is `fatal` wherever it is, or where nothing satisfies the whole.
+    What was impossible before, or is so by what is added alone and may be left out, is told where it is written.
+    """
+    found = _parts(schema)
+    if not found:
+        return
+    known = {part.path for part in _parts(before)}
+    alone = {part.path for part in _parts(added)}
+    for part in found:
+        needed = _is_needed(schema, part.path)
+        if part.path not in known and (needed or part.path not in alone):
+            # where what is added leaves nothing by itself, the whole of it is shown: warnings inside say the same
+            at = place_in(place, pointer(part.path)) if part.path in alone and "{" in place.text else _place(part, added, place)
+            yield _problem(part, at, fatal=fatal or needed or _is_impossible(schema))
+
+
+def _is_needed(schema: Json, path: Location) -> bool:
+    """Tell whether a part of a schema stands where every object has a value: each property on the way is required."""
+    names = iter(path)
+    for word in names:
+        if word == "properties" and isinstance(schema, dict):
+            name = next(names, None)
+            if name not in listing(schema.get("required")) or schema.get("type", "object") != "object":
+                return False
+            schema = mapping(schema["properties"]).get(str(name), True)
+        elif word == "allOf" and isinstance(schema, dict):
+            index = next(names, None)
+            schema = listing(schema["allOf"])[index] if isinstance(index, int) else True
+        else:
+            return False
+    return True
+
+
+def _parts(schema: Json) -> list[Impossible]:
+    """Return the innermost parts of a schema that nothing satisfies."""
+    nodes = list(walk(schema))
+    if not may_hold_impossible(node for _, node in nodes):
+        return []
+    from instrc.schema.impossible import impossible_parts  # few schemas need this look
+
+    return list(impossible_parts(schema, nodes))
+
+
+def _is_impossible(schema: Json) -> bool:
+    from instrc.schema.relations import disjoint  # as above
+
+    return disjoint(schema, schema)
+
+
+def _problem(part: Impossible, at: Span, *, fatal: bool, others: tuple[Span, ...] = ()) -> Problem:
+    return problems.schemas.ImpossibleSchema(
+        at=at, words=part.words, names=part.names, endless=part.endless, inside=pointer(part.path), fatal=fatal, others=others
+    )
+
+
+def _place(part: Impossible, added: Json, place: Span) -> Span:
+    """Return where one of the words that leave nothing is written, or the innermost part around it."""
+    if "{" not in place.text:
+        return place
+    try:
+        written = at(added, pointer(part.path))
+    except (LookupError, ValueError):
+        written = None
+    word = next((word for word in part.words if isinstance(written, dict) and word in written), None)
+    return place_in(place, pointer(part.path)) if word is None else place_in(place, pointer((*part.path, word)), key=True)
+
+
+# Find names in `required` of what is written in a program that no schema of the step describes.
+
+
+_OPEN = frozenset({"$ref", "$dynamicRef", "patternProperties", "propertyNames", "dependentSchemas"})
+"""Keywords that may describe properties that are not looked for here."""
+_ON_THE_SAME_OBJECT = IN_PLACE - _OPEN - {"not"}
+
+
+class _Described(Struct):
+    """What the schemas of one object say about its properties."""
+
+    names: dict[str, list[Json]] = field(default_factory=dict)
+    open: bool = False
+    """Whether further properties may be described, or are invited."""
+
+
+def missing_names(content: Fusion, schemas: Iterable[Json]) -> Iterator[MissingFromProperties]:
+    """Yield the names that the annotations of a step require, or its inline schema, and that nothing describes.
+
+    `schemas` are those that the step is made of, its annotations left aside.
+    """
+    beside = [*content.annotations, *(each for use in content.mixins for each in use.annotations)]
+    own = content.instruction.schema if content.instruction.uri is None else None
+    written = [each for each in (own, *beside) if isinstance(each, dict)]
+    if not any("required" in each or "properties" in each for each in written):
+        return
+    slots: JsonObject = {slot.name: {"additionalProperties": True} for slot in content.slots}
+    whole: list[Json] = [*schemas, *written, {"properties": slots}]
+    for part in written:
+        places = [content.span] if part is own else annotations_behind(content.span)
+        for path, index, name, close in _missing(part, whole, ()):
+            at = _required_place(places, (*path, "required", index), name, content.span)
+            yield problems.vibes.MissingFromProperties(at=at, word=name, nearest=close)
+
+
+def missing_in_context(context: Context, schema: Json) -> Iterator[MissingFromProperties]:
+    """Yield the names that the annotations of a context require and nothing in it describes; `schema` is that of its steps."""
+    whole: list[Json] = [schema, *context.annotations]
+    for part in context.annotations:
+        for path, index, name, close in _missing(part, whole, ()):
+            at = _required_place(annotations_behind(context.span), (*path, "required", index), name, context.span)
+            yield problems.vibes.MissingFromProperties(at=at, word=name, nearest=close)
+
+
+def _missing(part: Json, whole: list[Json], path: Location) -> Iterator[tuple[Location, int, str, tuple[str, ...]]]:
+    """Yield the path of a schema, the place in its list, the name, and nearest names; `whole` is all there is of the object."""
+    if not isinstance(part, dict):
+        return
+    described = _described(whole)
+    names, required = described.names, part.get("required")
+    if names and not described.open and isinstance(required, list):
+        for index, name in enumerate(required):
+            if isinstance(name, str) and name not in names:
+                yield path, index, name, nearest(name, names)
+    if isinstance(properties := part.get("properties"), dict):
+        for name, below in properties.items():
+            yield from _missing(below, names[name], (*path, "properties", name))
+
+
+def _described(schemas: list[Json]) -> _Described:
+    found = _Described()
+    stack = list(schemas)
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, dict):
+            continue
+        found.open |= not _OPEN.isdisjoint(node)
+        found.open |= any(node.get(word, False) is not False for word in ("additionalProperties", "unevaluatedProperties"))
+        if isinstance(properties := node.get("properties"), dict):
+            for name, below in properties.items():
+                found.names.setdefault(name, []).append(below)
+        stack.extend(below for _, below in subschemas(node, _ON_THE_SAME_OBJECT))
+    return found
+
+
+def _required_place(spans: Iterable[Span], path: Location, name: str, whole: Span) -> Span:
+    """Return where a name is written, in whichever annotation has it there."""
+    places = (place_in(each, pointer(path)) for each in spans if "{" in each.text)
+    return next((each for each in places if each.text[1:-1] == name), whole)
+
+
+# Find properties that an annotation adds though a property of nearly this name is there.
+
+
+def similar_properties(schema: Json, annotation: Json, at: Span) -> Iterator[Problem]:
+    """Yield the new properties of an annotation at a place that are called like one of a schema, but for case, `_` and `-`.
+
+    A name that begins with `_` has a meaning of its own, so one wrong letter in such a name is told as well.
+    """
+    if not isinstance(schema, dict) or not isinstance(annotation, dict):
+        return
+    there = mapping(schema.get("properties"))
+    for name in mapping(annotation.get("properties")):
+        if name in there:
+            continue
+        close = tuple(each for each in there if _is_meant(name, each))
+        if close:
+            from instrc.problems.schemas import SimilarProperty  # only where there is one
+
+            place = place_in(at, pointer(("properties", name)), key=True) if "{" in at.text else at
+            yield SimilarProperty(at=place, word=name, nearest=close)
+
+
+def _is_meant(word: str, name: str) -> bool:
+    return comparison_key(word) == comparison_key(name) or (
+        name.startswith("_") and is_a_slip_of(comparison_key(word), comparison_key(name))
+    )
+
+
+# The schema of what fills a step or a slot: slots in, annotations beside, mixins around it.
+
+
+_ABOUT = ("title", "description")
+
+
+class ContentSchema:
+    """One schema while it is made."""
+
+    def __init__(self, instructions: InstructionTable, report: Report) -> None:
+        self.instructions = instructions
+        self.report = report
+        self.placed: list[Placed] = []
+        """The objects of steps that stand in it."""
+
+    def of(self, content: Content, path: tuple[str, ...]) -> Task[Json]:
+        """Compose what fills a step or a slot; `path` are the slots that lead to it."""
+        match content:
+            case Constant(value):
+                return {"const": value}
+            case StepObject(annotations=annotations):
+                self.placed.append(Placed(path, content))
+                return self.annotated({"type": "object"}, tuple(map(_without_closing, annotations)), content.span)
+            case Fusion(instruction, slots, annotations, mixins, span):
+                schema = self.instructions.schema(instruction, span)
+                if self.lacks(content, schema):
+                    return {}
+                self.demand_possible(schema, span, instruction)
+                if not slots and not annotations and not mixins:
+                    return schema
+                schema = yield self.filled(schema, slots, path, span, instruction)
+                told_before = len(self.report.problems)
+                schema = self.annotated(schema, annotations, span, instruction)
+                inside = [instruction]
+                for mixin in mixins:
+                    if not admits_objects(schema):
+                        known = len(self.report.problems) > told_before  # what left nothing
+                        raise CompileError([] if known else [problems.steps.OutputNotObject(at=span, word=instruction.name)])
+                    wrapped = yield self.of_mixin(structs.replace(mixin, annotations=()), path)
+                    told = Report()
+                    spliced = splice(wrapped, schema, report=told, applied=mixin.mixin.name, at=mixin.span)
+                    for problem in map(fatal_in_program, told.problems):
+                        self.report.add(problem if problem.at is not None else replace(problem, at=mixin.span))
+                    inside.insert(0, mixin.mixin)
+                    schema = self.annotated(spliced, mixin.annotations, mixin.span, *inside)
+                return schema
+            case _:
+                return {}  # a block is no content of a step
+
+    def lacks(self, content: Fusion, schema: Json) -> bool:
+        """Report what is required in the program itself and described nowhere; tell whether there is any."""
+        if content.instruction.uri is not None and not content.annotations and not content.mixins:
+            return False
+        lacking = list(missing_names(content, (schema, *(self.instructions.schema(each.mixin) for each in content.mixins))))
+        for problem in lacking:
+            self.report.add(problem)
+        return bool(lacking)
+
+    def demand_possible(self, schema: Json, span: Span, instruction: Instruction) -> None:
+        """Report an instruction that nothing satisfies, unless it is told already what leaves nothing."""
+        registry, uri = self.instructions.registry_of(instruction), instruction.uri
+        if not self.report.failed:
+            self.report.problems.extend(impossible(schema, span, lambda place: registry.locate(uri, place) if uri else None))
+
+    def of_mixin(self, application: Application, path: tuple[str, ...]) -> Task[Json]:
+        """Compose a mixin with its named slots; it speaks about itself, so its own title and description stay behind."""
+        schema = self.instructions.schema(application.mixin)
+        if isinstance(schema, dict):
+            schema = {keyword: value for keyword, value in schema.items() if keyword not in _ABOUT}
+        schema = yield self.filled(schema, application.slots, path, application.span, application.mixin)
+        return self.annotated(schema, application.annotations, application.span, application.mixin)
+
+    def filled(
+        self, schema: Json, slots: tuple[Slot, ...], path: tuple[str, ...], at: Span, instruction: Instruction
+    ) -> Task[Json]:
+        """Compose slots into the properties of their names."""
+        if not slots:
+            return schema
+        properties: dict[str, Json] = {}
+        for slot in slots:
+            made = yield self.of(slot.content, (*path, slot.name))
+            properties[slot.name] = self.instructions.part(made)
+        known = mapping(schema.get("properties")) if isinstance(schema, dict) else {}
+        added = [name for name in properties if name not in known]
+        filling: dict[str, Json] = {"properties": properties}
+        if added:
+            filling["required"] = [*added]
+        told = len(self.report.problems)
+        place = slots[0].span if len(slots) == 1 else at
+        made = self.fold(schema, (filling,), place, instruction, fillings=self.fillings(slots, properties))
+        if len(self.report.problems) == told:
+            self.report.problems.extend(newly_impossible(schema, made, filling, place, fatal=True))
+        return made
+
+    def annotated(self, schema: Json, annotations: tuple[Json, ...], at: Span, *instructions: Instruction) -> Json:
+        """Write annotations beside a schema, one after the other; `instructions` are what it was made of."""
+        places = annotations_behind(at) if annotations else ()
+        for number, annotation in enumerate(annotations):
+            self.warn_of_idle(schema, annotation, at)
+            place = places[number] if number < len(places) else at
+            if instructions:
+                self.report.problems.extend(similar_properties(schema, annotation, place))
+            told = len(self.report.problems)
+            made = write_beside(schema, annotation, lambda left, right: self.fold(left, (right,), at, *instructions))
+            if instructions and len(self.report.problems) == told:  # the steps of an object are not there yet
+                self.report.problems.extend(newly_impossible(schema, made, annotation, place))
+            schema = made
+        return schema
+
+    def warn_of_idle(self, schema: Json, annotation: Json, at: Span) -> None:
+        """Report keywords beside an object that speak of other values only, so that they do nothing there."""
+        if not isinstance(schema, dict) or not isinstance(annotation, dict) or schema.get("type") != "object":
+            return
+        for keyword in annotation:
+            if keyword in SPEAKS_OF and "object" not in SPEAKS_OF[keyword]:
+                loop = "_iteration" in mapping(schema.get("properties"))
+                self.report.add(problems.steps.IdleAnnotation(at=at, word=keyword, loop=loop))
+
+    def fold(
+        self, schema: Json, more: tuple[Json, ...], at: Span, *instructions: Instruction, fillings: Fillings | None = None
+    ) -> Json:
+        """Intersect a schema with others; problems tell `instructions` from an annotation behind them, or from `fillings`."""
+        if not more:
+            return schema
+
+        def place(problem: Problem) -> Problem:
+            written = [(each, self.instructions.registry_of(each)) for each in instructions]
+            return with_places(problem, written, at, fillings) if written else problem
+
+        return self.instructions.flatten({"allOf": [self.instructions.part(schema), *more]}, at=at, place=place)
+
+    def fillings(self, slots: tuple[Slot, ...], parts: dict[str, Json]) -> Fillings:
+        """Return where what fills slots is written, with the instruction of each that has one."""
+        found: dict[str, Filled] = {}
+        for slot in slots:
+            content, part = slot.content, parts[slot.name]
+            address = str(part["$ref"]) if isinstance(part, dict) and "$ref" in part else None
+            if isinstance(content, Fusion):
+                written = content.instruction, self.instructions.registry_of(content.instruction)
+                found[slot.name] = Filled(content.span, written, address)
+            else:
+                found[slot.name] = Filled(slot.span, None, address)
+        return found
+
+
+def _without_closing(annotation: Json) -> Json:
+    """Return an annotation of an object of steps without what closes it: that is about the steps, which are put in later."""
+    return {word: value for word, value in as_object(annotation).items() if word != "additionalProperties"}

@@ -1,0 +1,467 @@
+"""What can be read of steps and blocks: the schema of each value, as far as the steps say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec.structs import replace
+
+from instrc.compiler.bind.values import step_numbers
+from instrc.compiler.graph import (
+    Among,
+    Block,
+    Content,
+    Do,
+    Each,
+    Fusion,
+    Graph,
+    Local,
+    ObjectReading,
+    Path,
+    PlannableTool,
+    Planned,
+    Reading,
+    Region,
+    Repeat,
+    Rounds,
+    Slot,
+    Step,
+    StepObject,
+    Try,
+    When,
+    bodies_by_number,
+    is_lone_instruction,
+    regions_of,
+)
+from instrc.process.flow import Constant
+from instrc.schema.annotate import nullable
+from instrc.schema.flattening.definitions import as_part
+from instrc.schema.flattening.parts import ANYTHING, MemberSchema, either, elements, member
+from instrc.schema.relations import satisfies
+from instrc.schema.strip import is_meta, strip
+from instrc.schema.walk import required_names
+from instrc.text.jsonvalue import Json, JsonObject, mapping
+from instrc.text.limits import OUTCOME_SCHEMAS, PLANNED_PLACES
+
+# Which tools a plan may call: those of the `Plan(…)` that fills what a path leads to, through blocks and their branches.
+
+
+RUN_PLAN = "RunPlan_Activity"
+
+
+def choices_of(content: Content) -> list[tuple[tuple[str, ...], Planned | Among]]:
+    """Return what fills a step's properties by choice, each with the names that lead to it."""
+    found: list[tuple[tuple[str, ...], Planned | Among]] = []
+    if is_lone_instruction(content):
+        return found
+    waiting: list[tuple[tuple[str, ...], Content]] = [((), content)]
+    while waiting:
+        way, each = waiting.pop()
+        if isinstance(each, Fusion):
+            for slot in _slots(each):
+                if slot.engine is not None:
+                    found.append(((*way, slot.name), slot.engine))
+                waiting.append(((*way, slot.name), slot.content))
+    return found
+
+
+def files_of_processes(graph: Graph) -> list[tuple[str, str]]:
+    """Return the address and the file of each process that plans of a program may call."""
+    engines = [engine for step in graph.compounds() for _, engine in choices_of(step.content)]
+    tools = [tool for engine in engines if isinstance(engine, Planned) for tool in engine.tools]
+    return list(dict.fromkeys((tool.target, tool.file) for tool in tools if tool.file is not None))
+
+
+def _slots(content: Fusion) -> list[Slot]:
+    return [*content.slots, *(slot for use in content.mixins for slot in use.slots)]
+
+
+def plannable_tools(graph: Graph, step: Step) -> tuple[PlannableTool, ...] | None:
+    """Return the tools of the plan that a step of `RunPlan_Activity` carries out; `None` if it is not given one plan alone."""
+    plans = plans_of(graph, step)
+    return None if plans is None else tuple({tool.name: tool for planned in plans for tool in planned.tools}.values())
+
+
+def plans_of(graph: Graph, step: Step) -> tuple[Planned, ...] | None:
+    """Return each `Plan(…)` that may fill what a step of `RunPlan_Activity` is given; `None` if it is not given one plan alone.
+
+    With a label, or with anything beside it, what the engine is given would be an object or a list that holds the plan.
+    """
+    given = [argument.value for argument in step.arguments if argument.label is None and isinstance(argument.value, Path)]
+    if len(given) != len(step.arguments) or len(given) != 1:
+        return None
+    found: list[Planned] = []
+    waiting: list[tuple[Reading, tuple[str, ...]]] = [(path, ()) for path in given]
+    for _ in range(PLANNED_PLACES):
+        if not waiting:
+            break
+        reading, tail = waiting.pop()
+        match reading:
+            case ObjectReading(members):
+                if tail:
+                    waiting.extend((member, tail[1:]) for name, member in members if name == tail[0])
+            case Path(origin, own):
+                planned, below = _behind(graph, origin, (*own, *tail))
+                waiting.extend(below)
+                if planned is not None:
+                    found.append(planned)
+            case Constant():
+                pass
+    return tuple(found) or None
+
+
+def _behind(
+    graph: Graph, origin: str | int | Local, tail: tuple[str, ...]
+) -> tuple[Planned | None, list[tuple[Reading, tuple[str, ...]]]]:
+    """Return the plan that a path leads to, or what else it leads to."""
+    if isinstance(origin, Local):
+        for step in graph.steps.values():
+            content = step.content
+            if isinstance(content, Each | Repeat) and content.body.number == origin.block:
+                if origin.kind == "item" and isinstance(content.source, Path):
+                    return None, [(content.source, tail)]
+                if origin.kind == "previous" and isinstance(content, Repeat) and tail:
+                    return None, [(reading, tail[1:]) for name, reading in content.names if name == tail[0]]
+        return None, []
+    if isinstance(origin, str):
+        return None, []
+    content = graph.steps[origin].content
+    regions = regions_of(content)
+    if regions:
+        return None, [(region.value, tail) for region in regions]
+    fits = (engine for way, engine in choices_of(content) if way == tail and isinstance(engine, Planned))
+    return next(fits, None), []
+
+
+# What can be read of steps and blocks: the schema of each value, as far as the schemas of the steps say it.
+
+
+ERROR: Json = {
+    "type": "object",
+    "properties": {
+        "step": {"type": "string"},
+        "kind": {"enum": ["failed", "timeout", "invalid", "plan", "limit"]},
+        "code": {"type": ["string", "null"]},
+        "message": {"type": "string"},
+    },
+    "required": ["step", "kind", "code", "message"],
+}
+"""What `error` is."""
+NULL: Json = {"type": "null"}
+
+
+class Outcomes:
+    """The schemas of all that a graph's paths lead to; steps are looked up in `schemas`, blocks are worked out here."""
+
+    def __init__(self, graph: Graph, schemas: Mapping[int, Json], *, recorded: bool = False) -> None:
+        self.graph = graph
+        self._recorded = recorded
+        """Whether thoughts and metrics are left out of what blocks give, as in the record of a run."""
+        self.schemas = schemas
+        self._blocks: dict[int, Json] = {}
+        self._unmade = sorted([step.number for step in graph.blocks()])
+        """Blocks whose schemas have not been asked for; what is in a block was met before it."""
+        self._places = {step.content.body.number: step.content for step in graph.blocks() if type(step.content) is Each}
+        self._rounds: dict[int, Repeat] = {}
+        for step in graph.blocks():
+            if type(step.content) is Repeat:
+                self._rounds |= {region.number: step.content for region in regions_of(step.content)}
+        self._found = Rounds(bodies_by_number(graph))
+        self._open: set[tuple[int, str]] = set()
+        self._items: dict[int, Json] = {}
+        self._parts: dict[tuple[int, str], tuple[Json, Json]] = {}
+        """What schemas are as parts of others, beside these, by their identity and a name: many blocks end in the same."""
+        self._handed_on: dict[int, tuple[Json, Json]] = {}
+        """What steps give without thoughts and metrics, beside what they give, by the identity of that."""
+        self._members: dict[tuple[int, str], tuple[Json, MemberSchema]] = {}
+        """What was found out about members, beside the schemas they were looked for in, by the identity of these."""
+        self._eithers: dict[tuple[int, ...], tuple[list[Json], Json]] = {}
+        """What one of some schemas admits, beside these, by their identities."""
+
+    @property
+    def blocks(self) -> dict[int, Json]:
+        """The schemas of what blocks give."""
+        self._make_blocks()
+        return self._blocks
+
+    def _make_blocks(self) -> None:
+        """Work out what blocks give, when that or a path is asked for first: many programs have none that needs a look."""
+        if not self._unmade:
+            return
+        unmade, self._unmade = self._unmade, []
+        small: set[int] = set()
+        """Schemas of blocks by identity, which are kept here: many blocks give the same."""
+        for number in unmade:
+            made = self._block(self.graph.steps[number].content)  # type: ignore[arg-type]  # it is among the blocks
+            if id(made) not in small:
+                if _size(made) > OUTCOME_SCHEMAS:
+                    made = ANYTHING
+                small.add(id(made))
+            self._blocks[number] = made
+
+    def origin(self, path: Path) -> Json:
+        """Return the schema of what a path begins with."""
+        match path.origin:
+            case int(number):
+                step = self.graph.steps[number]
+                if type(step.content) is StepObject:
+                    return ANYTHING
+                if step.activity == RUN_PLAN:
+                    return self._outcome_of_plan(step)
+                return self._blocks.get(number, self.schemas.get(number, ANYTHING))
+            case Local():
+                return self._local(path.origin)
+            case name:
+                return self.graph.inputs.get(name, ANYTHING)
+
+    def _outcome_of_plan(self, step: Step) -> Json:
+        """Return the schema of what becomes of a plan, with the names of its tools."""
+        schema = self.schemas.get(step.number, ANYTHING)
+        tools = plannable_tools(self.graph, step)
+        items = schema.get("items") if isinstance(schema, dict) else None
+        if tools is None or not isinstance(schema, dict) or not isinstance(items, dict):
+            return schema
+        named: JsonObject = {**mapping(items.get("properties")), "tool": {"enum": [tool.name for tool in tools]}}
+        return {**schema, "items": {**items, "properties": named}}
+
+    def full(self, path: Path) -> tuple[str, ...]:
+        """Return the members of a path, the `output` of a step that gives back nothing else included."""
+        if isinstance(path.origin, int) and self.graph.steps[path.origin].output and not path.tail:
+            return ("output",)
+        return path.tail
+
+    def find(self, path: Path) -> MemberSchema:
+        """Return what a path leads to; where it leads nowhere, what there is instead of its last member."""
+        self._make_blocks()
+        found = MemberSchema(self.origin(path))
+        for place, name in enumerate(self.full(path)):
+            if found.schema is None:
+                return found
+            body = self._found.body_of(Path(path.origin, path.tail[:place])) if self._rounds else None
+            if body is None:
+                below = self._member(found.schema, name)
+                if below.optional and place == 0 and self._is_answer(path, name):
+                    below = replace(below, optional=False)
+            elif name in (known := tuple(each for each, _ in self._rounds[body].names)):
+                nothing = self._may_be_no_round(path, place, found.schema)
+                made = self._previous(body, name)
+                below = MemberSchema(nullable(made) if nothing else made)
+            else:
+                below = MemberSchema(None, known)
+            found = replace(below, optional=True) if found.optional else below
+        return found
+
+    def _is_answer(self, path: Path, name: str) -> bool:
+        """Tell whether a member is the `output` of a step: the server gives it, whatever the schema requires of arguments."""
+        return name == "output" and isinstance(path.origin, int) and self.graph.steps[path.origin].output
+
+    def _member(self, schema: Json, name: str) -> MemberSchema:
+        known = self._members.get((id(schema), name))
+        if known is None:
+            known = self._members[id(schema), name] = schema, member(schema, name)
+        return known[1]
+
+    def _may_be_no_round(self, path: Path, place: int, schema: Json) -> bool:
+        """Tell whether a round at some place of a path may not be there: `previous` of the first one, and what gives that."""
+        first = isinstance(path.origin, Local) and path.origin.kind == "previous" and place == 0
+        return first or satisfies(None, schema) is not False
+
+    def may_be_null(self, path: Path) -> bool:
+        """Tell whether a path may lead to `null`, or nowhere, as far as the schemas say so in words."""
+        found = self.find(path)
+        schema = found.schema
+        return schema is not None and (found.optional or (schema not in (True, ANYTHING) and satisfies(None, schema) is True))
+
+    def path(self, path: Path) -> Json:
+        """Return the schema of what a path leads to; of one that leads nowhere nothing is said."""
+        if not self.full(path):
+            self._make_blocks()
+            return self.origin(path)
+        schema = self.find(path).schema
+        return ANYTHING if schema is None else schema
+
+    def reading(self, reading: Reading) -> Json:
+        """Return the schema of what a block gives, as a part of another."""
+        match reading:
+            case Path(origin, tail):
+                step = self.graph.steps[origin] if isinstance(origin, int) else None
+                found = self._as_part(self.path(reading), "schema" if step is None else step.base_name)
+                if not self._recorded or step is None or step.executor == "block" or any(map(is_meta, tail)):
+                    return found
+                return self._without_thoughts(found)  # a step passes on neither these nor metrics, unless a path names them
+            case Constant(value):
+                return {"const": value}
+            case ObjectReading(members):
+                properties = {name: self.reading(each) for name, each in members}
+                return (
+                    {"type": "object", "properties": properties, "required": list(properties)}
+                    if properties
+                    else {"type": "object"}
+                )
+
+    def _as_part(self, schema: Json, name: str) -> Json:
+        known = self._parts.get((id(schema), name))
+        if known is None:
+            known = self._parts[id(schema), name] = schema, as_part(schema, name)
+        return known[1]
+
+    def _without_thoughts(self, schema: Json) -> Json:
+        known = self._handed_on.get(id(schema))
+        if known is None:
+            known = self._handed_on[id(schema)] = schema, strip(schema, ("thoughts", "metrics"))
+        return known[1]
+
+    def fails(self, region: Region) -> bool:
+        """Tell whether a body ends in a step that never gives anything."""
+        path = region.value
+        return isinstance(path, Path) and isinstance(path.origin, int) and self.graph.steps[path.origin].fail
+
+    def _block(self, content: Block) -> Json:
+        match content:
+            case Do(body):
+                return NULL if self.fails(body) else self._one_of([self.reading(body.value)])
+            case Try():
+                return self._either(regions_of(content))
+            case When(branches):
+                value = self._either(tuple(branch.body for branch in branches))
+                return value if not branches[-1].condition else nullable(value) if value is not False else NULL
+            case Each(_, source, _, body):
+                bounds = {"minItems": source, "maxItems": source} if isinstance(source, int) else {}
+                return {"type": "array", "items": self.reading(body.value), **bounds}
+            case Repeat(source=None):
+                return self._either(regions_of(content))
+            case Repeat():
+                whole: Json = {"type": "array", "items": self.reading(content.body.value)}
+                return whole if content.otherwise is None else either([whole, self.reading(content.otherwise.value)])
+
+    def _either(self, regions: tuple[Region, ...]) -> Json:
+        values = [self.reading(region.value) for region in regions if not self.fails(region)]
+        return self._one_of(values) if values else NULL
+
+    def _one_of(self, values: list[Json]) -> Json:
+        key = tuple(map(id, values))
+        known = self._eithers.get(key)
+        if known is None:
+            known = self._eithers[key] = values, either(values)
+        return known[1]
+
+    def _local(self, origin: Local) -> Json:
+        match origin.kind:
+            case "error":
+                return ERROR
+            case "item":
+                return self._item(origin.block)
+            case "round":
+                return {"type": "integer", "minimum": 1, "maximum": self._rounds[origin.block].most}
+            case "previous":
+                return {"type": ["object", "null"]}
+            case "rounds":
+                return {"type": "array", "items": {"type": "object"}}
+
+    def _item(self, body: int) -> Json:
+        """Return the schema of the element of a body; lists in lists are gone through from the outermost in."""
+        chain: list[int] = []
+        while body not in self._items and body not in chain:
+            chain.append(body)
+            source = self._over(body).source
+            if not isinstance(source, Path) or not isinstance(source.origin, Local) or source.origin.kind != "item":
+                break
+            body = source.origin.block
+        made: Json = self._items.get(body, ANYTHING)
+        for each in reversed(chain):
+            made = self._items[each] = self._element(self._over(each))
+        if self._open:  # what is not known yet may come out otherwise later
+            for each in chain:
+                del self._items[each]
+        return made
+
+    def _over(self, body: int) -> Each | Repeat:
+        return self._places.get(body) or self._rounds[body]
+
+    def _element(self, block: Each | Repeat) -> Json:
+        source = block.source
+        assert source is not None  # rounds over no list have no element
+        if isinstance(source, int):
+            return {"type": "integer", "minimum": 1, "maximum": source}
+        listed = elements(self.path(source))
+        return ANYTHING if listed is None else listed
+
+    def _previous(self, block: int, name: str) -> Json:
+        """Return the schema of what a name of a block had in the round before: the least one that fits."""
+        if (block, name) in self._open:
+            return False
+        self._open.add((block, name))
+        reading = dict(self._rounds[block].names).get(name)
+        made = ANYTHING if reading is None else self.reading(reading)
+        self._open.discard((block, name))
+        return made
+
+
+def _size(schema: Json) -> int:
+    count = 0
+    waiting: list[Json] = [schema]
+    while waiting and count <= OUTCOME_SCHEMAS:
+        node = waiting.pop()
+        count += 1
+        if isinstance(node, dict):
+            waiting.extend(node.values())
+        elif isinstance(node, list):
+            waiting.extend(node)
+    return count
+
+
+# Values that may be `null` where an argument excludes it: an optional one is left out, a required one is a warning.
+
+
+def optional_arguments(graph: Graph, outcomes: Outcomes) -> frozenset[tuple[int, str]]:
+    """Return the named arguments that are left out where they are `null`, by step."""
+    found = (each for each in excluding(graph, outcomes) if not each[2])
+    return frozenset((step.number, label) for step, label, _ in found)
+
+
+def excluding(graph: Graph, outcomes: Outcomes) -> Iterator[tuple[Step, str, bool]]:
+    """Yield the arguments that may be `null` although their schema excludes it, and whether they are required."""
+    for step in graph.awaited():
+        if step.executor != "server" or not step.output:
+            continue
+        properties, required = inputs_of(step, outcomes.schemas.get(step.number))
+        for argument in step.arguments:
+            label, value = argument.label, argument.value
+            schema = properties.get(label) if label is not None else None
+            if label is None or schema is None or not isinstance(value, Path):
+                continue
+            if satisfies(None, schema) is False and outcomes.may_be_null(value):
+                yield step, label, label in required
+
+
+def non_null_paths(graph: Graph) -> dict[int, list[Path]]:
+    """Return the paths that do not lead to `null` where a step runs: the conditions of the `when` around it see to that."""
+    found: dict[int, list[Path]] = {}
+    for block in graph.blocks():
+        nulls: list[Path] = []
+        """What was `null` in an earlier branch."""
+        for branch in block.content.branches if isinstance(block.content, When) else ():
+            paths = {test.path for test in branch.condition}
+            values = [test for test in branch.condition if satisfies(None, test.schema) is False]
+            sure = [*nulls, *(paths if len(paths) == 1 and len(values) == len(branch.condition) else ())]
+            for number in _steps_in(graph, branch.body) if sure else ():
+                found.setdefault(number, []).extend(sure)
+            nulls += [test.path for test in branch.condition if satisfies(None, test.schema) is True]
+    return found
+
+
+def _steps_in(graph: Graph, body: Region) -> Iterator[int]:
+    """Yield the steps of a body and of the blocks in it."""
+    waiting = [body]
+    while waiting:
+        for number in step_numbers(waiting.pop().units):
+            yield number
+            waiting += regions_of(graph.steps[number].content)
+
+
+def inputs_of(step: Step, schema: Json | None) -> tuple[dict[str, Json], list[str]]:
+    """Return what an activity that is called directly takes: its own properties beside `output`."""
+    if not isinstance(step.content, Fusion) or not isinstance(schema, dict):
+        return {}, []
+    properties = {name: each for name, each in mapping(schema.get("properties")).items() if name != "output"}
+    return properties, required_names(schema)

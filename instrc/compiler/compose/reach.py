@@ -1,0 +1,526 @@
+"""Look for what paths lead to in the composed schemas, and whether arguments can fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from instrc import problems
+from instrc.compiler.bind.values import step_numbers
+from instrc.compiler.compose.outcomes import (
+    ERROR,
+    RUN_PLAN,
+    Outcomes,
+    choices_of,
+    excluding,
+    inputs_of,
+    non_null_paths,
+    plannable_tools,
+    plans_of,
+)
+from instrc.compiler.compose.unread import unread_results, unshown_results
+from instrc.compiler.graph import (
+    Among,
+    Each,
+    FlatGraph,
+    Fusion,
+    Graph,
+    Local,
+    ObjectReading,
+    Path,
+    PlannableTool,
+    Reached,
+    Reading,
+    Region,
+    Repeat,
+    Rounds,
+    Step,
+    Test,
+    TypedArgument,
+    bodies_by_number,
+    reading_paths,
+    regions_of,
+    tests_of,
+)
+from instrc.compiler.instructions import fitting_literals, fitting_members
+from instrc.language.program_places import place_of_value
+from instrc.problems.problem import Problem
+from instrc.problems.report import Report
+from instrc.problems.suggest import nearest
+from instrc.process.flow import Constant
+from instrc.schema.flattening.parts import elements, member
+from instrc.schema.kinds import ALL, own_kinds
+from instrc.schema.relations import disjoint, implies, literal_fault, missed_format
+from instrc.schema.strip import is_meta
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, as_texts, listing, mapping
+from instrc.text.source import Span
+
+# Look for what is read of the round before and is not passed on: only steps and blocks of the body are.
+
+
+def check_names_of_rounds(graph: Graph, report: Report) -> None:
+    """Report names of the round before that are neither a step nor a block, where they are read."""
+    blocks = [step.content for step in graph.blocks() if isinstance(step.content, Repeat)]
+    rounds = {block.body.number: dict(block.names) for block in blocks}
+    bodies = {block.body.number: numbers_in(graph, block.body) for block in blocks}
+    written = {access.path: access.span for access in graph.accesses}
+    if not rounds:
+        return
+    found = Rounds(bodies_by_number(graph))
+    for path, span in _reads(graph):
+        for place in range(len(path.tail)):
+            shown = found.body_of(Path(path.origin, path.tail[:place]))
+            if shown is None:
+                mixed = found.mixed(Path(path.origin, path.tail[:place]))
+                if any(path.tail[place] in rounds.get(body, {}) for body in mixed):
+                    at = written.get(path, span)
+                    report.add(problems.steps.UnknownMember(at=at, word=path.tail[place], mixed=True))
+                    break
+                continue
+            names, body = rounds[shown], bodies[shown]
+            if not _is_handed(names.get(path.tail[place]), path.tail[place + 1 :], body):
+                known = tuple(name for name, reading in names.items() if _is_handed(reading, (), body))
+                at = written.get(path, span)
+                passed = path.tail[place] if path.tail[place] in names else ""
+                report.add(problems.steps.UnknownMember(at=at, word=path.tail[-1], known=known, passed=passed))
+
+
+def numbers_in(graph: Graph, body: Region) -> set[int | str | Local]:
+    """Return the steps of a body, those inside others included."""
+    found: set[int | str | Local] = set(step_numbers(body.units))
+    return found | {inner for number in step_numbers(body.units) for inner in graph.inner.get(number, ())}
+
+
+def _reads(graph: Graph) -> Iterator[tuple[Path, Span]]:
+    for step in graph.steps.values():
+        for path in (*step.reads, *step.needs):
+            yield path, step.span
+        for region in regions_of(step.content):
+            for path in reading_paths(region.value):
+                yield path, region.span
+        for test in tests_of(step.content):
+            yield test.path, test.span
+
+
+def _is_handed(reading: Reading | None, rest: tuple[str, ...], body: set[int | str | Local]) -> bool:
+    """Tell whether a member of a name is, or lies in, what a step or a block of a body passes on: no thoughts and no metrics."""
+    while isinstance(reading, ObjectReading) and rest:
+        reading, rest = dict(reading.members).get(rest[0]), rest[1:]
+    if reading is None:
+        return True  # there is no such member, which is reported by itself
+    return isinstance(reading, Path) and reading.origin in body and not any(map(is_meta, reading.tail))
+
+
+# Look at what the program gives to the tools of a plan: one value a tool, which is there where the plan is carried out.
+
+
+def check_bound(graph: Graph, report: Report) -> None:
+    """Report plans of which one tool means two things, and bound values that no longer exist where a plan is carried out."""
+    running = [(step, plans) for step in graph.awaited() if step.activity == RUN_PLAN and (plans := plans_of(graph, step))]
+    if not running:
+        return
+    around = _regions_around(graph)
+    for step, plans in running:
+        given = [argument.value for argument in step.arguments if isinstance(argument.value, Path)]
+        last = {path.origin.block for path in given if isinstance(path.origin, Local) and path.origin.kind == "previous"}
+        tools: dict[str, PlannableTool] = {}
+        for tool in (tool for planned in plans for tool in planned.tools):
+            other = tools.setdefault(tool.name, tool)
+            if tool != other:
+                report.add(problems.plans.DifferentTools(at=step.span, word=tool.name))
+            elif (label := _out_of_reach(tool, step, around, last)) is not None:
+                report.add(problems.plans.BoundInBlock(at=step.span, word=tool.name, argument=label))
+
+
+def _out_of_reach(tool: PlannableTool, step: Step, around: dict[int, tuple[int, ...]], last: set[int]) -> str | None:
+    """Return the first argument of a tool that is bound to a value of a block which is over where a step runs.
+
+    So is the round before of the bodies `last`, of which the step carries out a plan.
+    """
+    for argument in tool.bound:
+        match argument.value:
+            case Path(int(number)):
+                needed = around[number][-1:]
+            case Path(Local(block)):
+                needed = (block,)
+            case _:
+                needed = ()
+        if not set(needed) <= set(around[step.number]) - last:
+            return argument.label or ""
+    return None
+
+
+def _regions_around(graph: Graph) -> dict[int, tuple[int, ...]]:
+    """Return the regions that each step stands in, from the outermost in."""
+    around: dict[int, tuple[int, ...]] = dict.fromkeys(graph.steps, ())
+    for block in reversed(graph.blocks()):  # a block is numbered after what is in it
+        for region in regions_of(block.content):
+            for number in numbers_in(graph, region):
+                if isinstance(number, int):
+                    around[number] = (*around[block.number], region.number)
+    return around
+
+
+# Look for steps that read the value of a `Fail`: it has none, because it ends its block.
+
+
+def check_failing(graph: Graph, report: Report) -> None:
+    """Report each `Fail` that something reads, but for the block that ends in it."""
+    failing = {step.number for step in graph.awaited() if step.fail}
+    if not failing:
+        return
+    read = {path.origin for step in graph.steps.values() for path in _read_by(step)}
+    for number in sorted(failing & read):
+        step = graph.steps[number]
+        report.add(problems.steps.NotAValue(at=step.span, word=step.span.text, failing=True))
+
+
+def _read_by(step: Step) -> Iterator[Path]:
+    """Yield what a step waits for; of a block what it asks and goes through, and what its bodies give if that is from outside."""
+    yield from (*step.reads, *step.needs, *step.chosen)
+    for test in tests_of(step.content):
+        yield test.path
+    if isinstance(step.content, Each | Repeat) and isinstance(step.content.source, Path):
+        yield step.content.source
+    for region in regions_of(step.content):
+        yield from (path for path in reading_paths(region.value) if path.origin not in region.units)
+
+
+# Arguments that can never be what their schemas say: of activities that are called or bound for a plan, and of called programs.
+#
+# The name of a step that gives an object may stand for any one of its values, so only what leads to another kind is looked at.
+
+
+_OF_FAIL = mapping(mapping(ERROR)["properties"])
+"""What a `Fail` takes: a `null` is as good as nothing."""
+
+
+def check_fitting(flat: FlatGraph, report: Report) -> None:
+    """Report arguments of which no value can be valid; one that may be `null` is left to the rules of that."""
+    given = list(_typed_arguments(flat))
+    if not given:
+        return
+    outcomes = Outcomes(flat.graph, flat.schemas, recorded=True)
+    for each in given:
+        value = each.value
+        found = _literal_fault(each, value) if isinstance(value, Constant) else _path_fault(flat, each, value, outcomes)
+        if found is not None:
+            at, reason, instead = found
+            report.add(
+                problems.plans.WrongArgument(
+                    at=at, pointer="", callee=each.callee, argument=each.label, reason=reason, instead=instead
+                )
+            )
+
+
+def _typed_arguments(flat: FlatGraph) -> Iterator[TypedArgument]:
+    for step in flat.graph.awaited():
+        if step.executor == "server" and (step.output or step.fail) and step.arguments:
+            properties = _OF_FAIL if step.fail else inputs_of(step, flat.schemas.get(step.number))[0]
+            callee = step.activity or step.base_name
+            for argument in step.arguments:
+                label = argument.label
+                if label is not None and label in properties and not (step.fail and argument.value == Constant(None)):
+                    named = flat.graph.labels.get((step.number, label), step.span)
+                    yield TypedArgument(callee, label, argument.value, properties[label], step.span, named)
+    yield from flat.graph.passed
+    yield from _filled(flat)
+
+
+def _filled(flat: FlatGraph) -> Iterator[TypedArgument]:
+    """Yield the texts that fill properties of steps of the model and of people; what has another type is a contradiction."""
+    for step in flat.graph.compounds():
+        schema, content = flat.schemas.get(step.number), step.content
+        if not isinstance(content, Fusion) or not isinstance(schema, dict):
+            continue
+        properties = mapping(schema.get("properties"))
+        for slot in content.slots:
+            if isinstance(slot.content, Constant) and slot.name in properties:
+                yield TypedArgument(
+                    content.instruction.name, slot.name, slot.content, properties[slot.name], slot.span, slot.span
+                )
+
+
+_Fault: TypeAlias = tuple[Span, str, tuple[str, ...]]
+"""Where and why an argument does not fit, and what fits instead."""
+
+
+def _literal_fault(given: TypedArgument, value: Constant) -> _Fault | None:
+    """Return why a literal cannot be valid; `None` if it may be."""
+    fault = literal_fault(value.value, given.schema)
+    if fault is None:
+        return None
+    instead = fitting_literals(value.value, given.schema, fault.instance)
+    return place_of_value(given.named, fault.instance), fault.message, instead
+
+
+def _path_fault(flat: FlatGraph, given: TypedArgument, value: Path, outcomes: Outcomes) -> _Fault | None:
+    """Return why no value that a path leads to can be valid; `None` if one may be."""
+    found = outcomes.find(value).schema
+    if found is None or outcomes.may_be_null(value) or not disjoint(found, given.schema):
+        return None
+    if not value.tail and not disjoint(found, _OBJECT):
+        return None
+    at = _place(flat, given)
+    around = outcomes.find(Path(value.origin, value.tail[:-1])).schema if value.tail and at != given.named else None
+    return at, _reason(found, given.schema), () if around is None else fitting_members(around, given.schema)
+
+
+_OBJECT: Json = {"type": "object"}
+
+
+def _place(flat: FlatGraph, given: TypedArgument) -> Span:
+    """Return where a path is written in the call; the name of the argument, where the value has a name itself."""
+    whole = given.within
+    for access in flat.graph.accesses:
+        span = access.span
+        if access.path == given.value and span.source is whole.source and whole.start <= span.start and span.end <= whole.end:
+            return span
+    return given.named
+
+
+def _reason(value: Json, taken: Json) -> str:
+    """Return what is given and what is taken, where these are of different kinds."""
+    kinds = [own_kinds(each) if isinstance(each, dict) else ALL for each in (value, taken)]
+    if ALL in kinds or kinds[0] == kinds[1]:
+        return "no value that it is given can be valid"
+    given, wanted = (", ".join(sorted({"number" if each == "fraction" else each for each in kind})) for kind in kinds)
+    return f"it is given what is of the type {given}, and takes {wanted}"
+
+
+# Arguments by name of an activity that lists what it takes: names that it excludes, probable slips, and what is left out.
+
+
+def check_inputs(flat: FlatGraph, report: Report) -> None:
+    """Report calls of activities without an input that is required, or with a name that is none.
+
+    What an activity takes is listed beside its `output`.  A label needs no property, so another name is an error only
+    where the schema excludes it, and a warning where it resembles an input that is not given.  A plain argument may
+    bring any input, so none is missing beside it.
+    """
+    for step in flat.graph.awaited():
+        if step.executor != "server" or not step.output or not step.arguments:
+            continue
+        schema = flat.schemas.get(step.number)
+        properties, required = inputs_of(step, schema)
+        given = [argument.label for argument in step.arguments if argument.label is not None]
+        if not properties or not given:
+            continue
+        plain = len(given) < len(step.arguments)
+        needed = () if plain else tuple(name for name in required if name in properties)
+        others = [name for name in given if name not in properties]
+        if others or not set(needed) <= set(given):
+            closed = isinstance(schema, dict) and schema.get("additionalProperties") is False
+            for problem in _faults(flat, step, given, tuple(properties), needed, closed=closed):
+                report.add(problem)
+
+
+def _faults(
+    flat: FlatGraph, step: Step, given: list[str], known: tuple[str, ...], needed: tuple[str, ...], *, closed: bool
+) -> Iterator[Problem]:
+    from instrc.compiler.instructions import missing_arguments, unknown_argument  # most calls are right
+    from instrc.problems.habits import SimilarLabel
+    from instrc.problems.suggest import nearest
+
+    callee = step.activity or step.base_name
+    missing = {name for name in needed if name not in given}
+    for name in given:
+        if name in known:
+            continue
+        at = flat.graph.labels.get((step.number, name), step.span)
+        near = nearest(name, tuple(each for each in known if each not in given))
+        if closed or not missing.isdisjoint(near):
+            yield unknown_argument(name, at, callee, known)
+        elif near:
+            yield SimilarLabel(at=at, label=name, callee=callee, other=near[0])
+    if (found := missing_arguments(given, step.span, callee, known, needed)) is not None:
+        yield found
+
+
+# Look for what paths lead to in the composed schemas, and for what conditions and lists are about.
+
+
+def check_reach(graphs: Sequence[FlatGraph], report: Report) -> None:
+    """Report paths that lead nowhere, and blocks over what is no list; what several exports share is reported once."""
+    mine = Report()
+    for graph in graphs:
+        _check(graph, mine)
+    report.problems.extend(mine.once())
+
+
+def _check(flat: FlatGraph, report: Report) -> None:
+    graph = flat.graph
+    for step, shown in unread_results(flat):
+        other = None if shown is step else shown.span
+        report.add(problems.steps.UnreadResult(at=step.span, word=shown.key or shown.base_name, other=other))
+    for each in unshown_results(flat):
+        word = each.result.key or each.result.base_name
+        found = problems.steps.UnreadResult(at=each.person.span, word=word, other=each.result.span, carried=each.activity.span)
+        report.add(found)
+    check_failing(graph, report)
+    check_fitting(flat, report)
+    check_inputs(flat, report)
+    if not graph.has_flow:
+        return
+    check_names_of_rounds(graph, report)
+    check_bound(graph, report)
+    outcomes = Outcomes(graph, flat.schemas, recorded=True)
+    for access in graph.accesses:
+        _check_member(access, outcomes, report)
+    for number in sorted({*graph.compound, *graph.awaited_numbers}):
+        step = graph.steps[number]
+        content = step.content
+        for _, chosen in choices_of(content):
+            if isinstance(chosen, Among):
+                _check_choices(outcomes.find(chosen.choices).schema, chosen.span, report)
+        if step.activity == RUN_PLAN and plannable_tools(graph, step) is None and _leads_somewhere(step, outcomes):
+            report.add(problems.plans.NotAPlan(at=step.span))
+        if step.executor == "block" and (type(content) is Each or type(content) is Repeat) and isinstance(content.source, Path):
+            _check_list(outcomes.find(content.source).schema, content.at, report)
+    _check_conditions(graph, outcomes, report)
+    _check_nulls(flat, outcomes, report)
+
+
+def _leads_somewhere(step: Step, outcomes: Outcomes) -> bool:
+    """Tell whether all that a step reads is there; what is not is reported by itself."""
+    return all(outcomes.find(path).schema is not None for path in step.reads)
+
+
+class _Verdict(Struct, frozen=True):
+    """What a schema says of a condition about the values that it admits."""
+
+    schema: Json
+    """Kept, so that what it is known by stays its own."""
+    never: bool
+    fault: str | None
+    """Why a value that the condition names is never there."""
+    always: bool
+
+
+def _verdict(schema: Json, test: Test) -> _Verdict:
+    never = disjoint(schema, test.schema)
+    fault = None if never else _missed_format(schema, test)
+    return _Verdict(schema, never, fault, always=not never and fault is None and implies(schema, test.schema))
+
+
+def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
+    verdicts: dict[tuple[int, str], _Verdict] = {}
+    """By the identity of the schema and the text of the condition: many blocks ask the same of the same."""
+    for step in graph.blocks():
+        for test in tests_of(step.content):
+            found = outcomes.find(test.path)
+            schema = found.schema
+            if schema is None or schema in (True, {}):
+                continue
+            asked = id(schema), dumps(test.schema, indent=False)
+            verdict = verdicts.get(asked)
+            if verdict is None:
+                verdict = verdicts[asked] = _verdict(schema, test)
+            if verdict.never:
+                report.add(problems.blocks.NeverTrue(at=test.span, admitted=_listed_values(schema), advice=_advice(schema, test)))
+            elif verdict.fault is not None:
+                report.add(problems.blocks.NeverTrue(at=test.span, advice=verdict.fault))
+            elif verdict.always and not found.optional:
+                report.add(problems.blocks.AlwaysTrue(at=test.span))
+        if type(step.content) is Repeat:
+            inside, own = numbers_in(graph, step.content.body), {region.number for region in regions_of(step.content)}
+            for test in step.content.until:
+                origin = test.path.origin
+                known = outcomes.find(test.path).schema is not None  # else that is the mistake
+                changes = origin.block in own if isinstance(origin, Local) else origin in inside
+                if known and not changes:
+                    report.add(problems.blocks.UnchangingCondition(at=test.span))
+
+
+def _advice(schema: Json, test: Test) -> str:
+    """Return what to ask instead of a value that is written as another kind, or of a value that is never `true`."""
+    said = schema.get("type") if isinstance(schema, dict) else None
+    kinds = {said} if isinstance(said, str) else set(as_texts(said or []))
+    asked = test.schema.get("const") if isinstance(test.schema, dict) else None
+    if isinstance(asked, str) and (
+        (asked in {"true", "false"} and "boolean" in kinds) or (asked.lstrip("-").isdecimal() and {"integer", "number"} & kinds)
+    ):
+        return f"write `{asked}` without quotes"
+    if asked is True and "boolean" not in kinds:
+        for kind, written in _SOMETHING.items():
+            if kind in kinds:
+                return f"compare it, `PATH is …`, or ask for any value that is not empty, `PATH @ {written}`"
+        if "object" in kinds:
+            return "ask for one of its members: `PATH.NAME`, or compare it with `PATH @ { … }`"
+    return ""
+
+
+def _missed_format(schema: Json, test: Test) -> str | None:
+    """Return why a value never equals any of those that a condition names: they have not its format; `None` if it may."""
+    named = test.schema if isinstance(test.schema, dict) else {}
+    values = [named["const"]] if "const" in named else listing(named.get("enum"))
+    faults = [missed_format(value, schema) for value in values]
+    return f"{faults[0].message}; write a value that is one" if faults and faults[0] is not None and all(faults) else None
+
+
+_SOMETHING = {"string": "{ minLength: 1 }", "array": "{ minItems: 1 }"}
+
+
+def _listed_values(schema: Json) -> tuple[str, ...]:
+    """Return the values that a schema lists, as a condition writes them."""
+    if not isinstance(schema, dict):
+        return ()
+    values = [schema["const"]] if "const" in schema else listing(schema.get("enum"))
+    return tuple(dumps(value, indent=False) for value in values)
+
+
+def _check_nulls(flat: FlatGraph, outcomes: Outcomes, report: Report) -> None:
+    asked: dict[int, list[Path]] | None = None
+    for step, label, required in excluding(flat.graph, outcomes):
+        if required:
+            asked = non_null_paths(flat.graph) if asked is None else asked
+            given = [each.value for each in step.arguments if each.label == label]
+            if not any(_leads_to(path, value) for path in asked.get(step.number, ()) for value in given):
+                report.add(problems.blocks.MayBeNull(at=step.span, word=step.activity or step.base_name, argument=label))
+
+
+def _leads_to(path: Path, value: Path | Constant) -> bool:
+    """Tell whether a path leads to a value, or to a part of it."""
+    return isinstance(value, Path) and path.origin == value.origin and path.tail[: len(value.tail)] == value.tail
+
+
+def _check_member(access: Reached, outcomes: Outcomes, report: Report) -> None:
+    path, span = access.path, access.span
+    found = outcomes.find(path)
+    if found.schema is not None or outcomes.find(Path(path.origin, path.tail[:-1])).schema is None:
+        return  # it is there, or an earlier member has been reported
+    word = path.tail[-1]
+    about = path.origin.kind if isinstance(path.origin, Local) and len(path.tail) == 1 else ""
+    if found.is_list:
+        report.add(problems.steps.PathIntoList(at=span, word=word, rounds=about == "rounds"))
+    else:
+        near = nearest(word, found.known)
+        handed = isinstance(path.origin, Local) or (isinstance(path.origin, int) and path.origin in outcomes.blocks)
+        report.add(problems.steps.UnknownMember(at=span, word=word, known=found.known, nearest=near, handed=handed, about=about))
+
+
+def _check_choices(schema: Json | None, span: Span, report: Report) -> None:
+    """Report a list that is none, and one whose elements cannot be chosen from: they are no texts and no numbers."""
+    found = None if schema is None else elements(schema)
+    if _is_number(schema) or (found is not None and disjoint(found, _CHOOSABLE)):
+        report.add(problems.steps.NotAList(at=span, word=span.text, choosing=True))
+    else:
+        _check_list(schema, span, report)
+
+
+_CHOOSABLE: Json = {"type": ["string", "number"]}
+
+
+def _check_list(schema: Json | None, span: Span, report: Report) -> None:
+    if schema is None or elements(schema) is not None:
+        return
+    found = {name: member(schema, name).schema for name in member(schema, "\0").known}
+    lists = tuple(name for name, each in found.items() if each is not None and elements(each) is not None)
+    report.add(problems.steps.NotAList(at=span, word=span.text, lists=lists, number=_is_number(schema)))
+
+
+def _is_number(schema: Json | None) -> bool:
+    return isinstance(schema, dict) and schema.get("type") in ("integer", "number")

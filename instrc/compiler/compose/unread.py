@@ -1,0 +1,424 @@
+"""Results that reach nobody, or that a person who decides is not shown."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator
+
+import msgspec
+
+from instrc.compiler.bind.values import step_numbers
+from instrc.compiler.graph import (
+    Each,
+    FlatGraph,
+    Graph,
+    Local,
+    ObjectReading,
+    Path,
+    Reading,
+    Repeat,
+    Step,
+    Test,
+    When,
+    reading_paths,
+    regions_of,
+    tests_of,
+)
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, as_texts
+from instrc.text.limits import FOLLOWED_PATHS
+
+# Tell a decision of a person from what else a person is asked for.
+
+
+def only_decides(schema: Json | None) -> bool:
+    """Tell whether an answer is a decision and at most a remark, so that it does not hold what was shown."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(properties, dict) or not properties:
+        return False
+    decisions = [each for each in properties.values() if isinstance(each, dict) and _decides(each)]
+    others = [each for each in properties.values() if not (isinstance(each, dict) and _decides(each))]
+    return bool(decisions) and all(isinstance(each, dict) and "string" in _types(each) for each in others) and len(others) <= 1
+
+
+def is_decision(schema: Json | None, name: str) -> bool:
+    """Tell whether a property of an answer is a decision."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    found = properties.get(name) if isinstance(properties, dict) else None
+    return isinstance(found, dict) and _decides(found)
+
+
+def _decides(schema: dict[str, Json]) -> bool:
+    return "enum" in schema or "const" in schema or "boolean" in _types(schema)
+
+
+def _types(schema: dict[str, Json]) -> list[str]:
+    types = schema.get("type", [])
+    return [types] if isinstance(types, str) else as_texts(types)
+
+
+# Results that reach nobody although a later step would be expected to have them.
+
+
+def unread_results(flat: FlatGraph) -> Iterator[tuple[Step, Step]]:
+    """Yield steps that get less than they need, each with the step whose result is not passed on to it.
+
+    Either a statement of a block is read by nobody, and the step is its own;
+    or an activity is given only what a person has decided, and what the person was shown is not passed on.
+    """
+    graph = flat.graph
+    readers = _readers(graph) if graph.awaited_numbers else {}
+    unread = graph.steps.keys() - flat.read - {unit for unit in graph.units if isinstance(unit, int)}
+    idle = unread & _in_blocks(graph) if unread else unread
+    for number in sorted({*idle, *graph.awaited_numbers}):
+        step = graph.steps[number]
+        if number in idle and _only_answers(graph, step):
+            yield step, step
+        if step.executor != "server" or step.fail:
+            continue
+        origins = _steps_read(graph, step)
+        if len(origins) != 1:
+            continue
+        (person,) = origins
+        if person.executor != "user" or not only_decides(flat.schemas.get(person.number)):
+            continue
+        for path in person.reads:
+            shown = graph.steps.get(path.origin) if isinstance(path.origin, int) else None
+            if shown is not None and shown.executor == "model" and readers.get(shown.number) == {person.number}:
+                yield step, shown
+                break
+
+
+def _only_answers(graph: Graph, step: Step) -> bool:
+    """Tell whether a step, or all that is in a block, is only written by the model: without readers it is for nothing."""
+    waiting = [step]
+    while waiting:
+        each = waiting.pop()
+        regions = regions_of(each.content)
+        if not regions and (each.executor != "model" or each.output):
+            return False
+        waiting += [graph.steps[unit] for region in regions for unit in region.units if isinstance(unit, int)]
+    return True
+
+
+def _in_blocks(graph: Graph) -> set[int]:
+    return {
+        unit for step in graph.blocks() for region in regions_of(step.content) for unit in region.units if isinstance(unit, int)
+    }
+
+
+def _steps_read(graph: Graph, step: Step) -> list[Step]:
+    """Return the steps that a step reads; its preparation stands for what that reads."""
+    origins = [path.origin for path in step.reads]
+    if len(origins) == 1 and isinstance(origins[0], int) and graph.steps[origins[0]].base_name == step.base_name:
+        origins = [path.origin for path in graph.steps[origins[0]].reads]
+    found = [graph.steps[origin] for origin in origins if isinstance(origin, int)]
+    return found if len(found) == len(origins) else []
+
+
+def _readers(graph: Graph) -> dict[int, set[int]]:
+    """Return who reads each step: steps by number, `-1` for the export, the value of a body and a condition."""
+    found: defaultdict[int, set[int]] = defaultdict(set)
+
+    def note(paths: Iterable[Path], reader: int) -> None:
+        for path in paths:
+            if isinstance(path.origin, int):
+                found[path.origin].add(reader)
+
+    if graph.value is not None:
+        note(reading_paths(graph.value), -1)
+    for number, step in graph.steps.items():
+        for path in step.reads + step.needs:
+            if isinstance(path.origin, int):
+                found[path.origin].add(number)
+    for step in graph.blocks():
+        note([test.path for test in tests_of(step.content)], -1)
+        for region in regions_of(step.content):
+            note(reading_paths(region.value), -1)
+        if type(step.content) is Repeat and step.content.handed:
+            note([path for _, reading in step.content.names for path in reading_paths(reading)], -1)
+    return found
+
+
+# Follow what is read through blocks to the steps and inputs that it comes from.
+
+
+class Origins(msgspec.Struct):
+    """What a path comes from."""
+
+    paths: list[Path] = msgspec.field(default_factory=list)
+    """Inputs and steps that are no blocks, with what is read of them."""
+    elements: list[Path] = msgspec.field(default_factory=list)
+    """Likewise lists of which one element is read."""
+    rounds: list[Repeat] = msgspec.field(default_factory=list)
+    """Loops that have to end first."""
+
+
+class Sources:
+    """The steps of a graph, with the blocks and the regions they stand in."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.steps = graph.steps
+        self.holders: dict[int, Step] = {}
+        """The block of each region."""
+        self.regions: dict[int, int] = {}
+        """The region of each step that stands in one."""
+        self.inner = graph.inner
+        for block in graph.blocks():
+            for region in regions_of(block.content):
+                self.holders[region.number] = block
+                waiting = step_numbers(region.units)
+                while waiting:
+                    number = waiting.pop()
+                    self.regions[number] = region.number
+                    waiting.extend(self.inner.get(number, ()))
+
+    def find(self, *paths: Path) -> Origins:
+        """Return what paths come from, through the values of blocks and the names that these give; nothing if it is too much."""
+        found, seen = Origins(), set()
+        waiting = [(path, False) for path in reversed(paths)]
+        while waiting:
+            path, element = waiting.pop()
+            if (path, element) in seen:
+                continue
+            seen.add((path, element))
+            if len(seen) > FOLLOWED_PATHS:
+                return Origins()
+            below = self.behind(path)
+            if below is None:
+                (found.elements if element else found.paths).append(path)
+                continue
+            element = element or (isinstance(path.origin, Local) and path.origin.kind == "item")
+            waiting.extend((each, element) for each in reversed(below))
+            content = self.steps[path.origin].content if isinstance(path.origin, int) else None
+            if isinstance(content, Repeat):
+                found.rounds.append(content)
+        return found
+
+    def behind(self, path: Path) -> list[Path] | None:
+        """Return what stands behind a block or a name of one; `None` if the path begins with an input or another step."""
+        origin = path.origin
+        if isinstance(origin, Local):
+            block = self.holders[origin.block].content
+            if origin.kind == "item":
+                source = block.source if isinstance(block, Each | Repeat) else None
+                return [source] if isinstance(source, Path) else []
+            if origin.kind in {"previous", "rounds"} and isinstance(block, Repeat):
+                tail = path.tail if origin.kind == "previous" else ()
+                return [each for name, reading in block.names if tail[:1] in {(), (name,)} for each in _within(reading, tail[1:])]
+            return []
+        if not isinstance(origin, int) or self.steps[origin].executor != "block":
+            return None
+        return [each for region in regions_of(self.steps[origin].content) for each in _within(region.value, path.tail)]
+
+    def ancestors(self, paths: Iterator[Path]) -> set[int | str]:
+        """Return the steps and inputs that something is made from; of a block all that it gives."""
+        found: set[int | str] = set()
+        met: set[Path] = set()
+        waiting = list(paths)
+        while waiting:
+            path = waiting.pop()
+            origin = path.origin
+            if origin in found or path in met:
+                continue
+            below = self.behind(path if isinstance(origin, Local) else Path(origin))
+            if isinstance(origin, Local):
+                met.add(path)
+            else:
+                found.add(origin)
+                if below is None and isinstance(origin, int):
+                    below = [*self.steps[origin].reads, *map(Path, self.inner.get(origin, ()))]
+            waiting.extend(below or ())
+        return found
+
+
+def _within(reading: Reading, tail: tuple[str, ...]) -> list[Path]:
+    """Return what a member of a value comes from."""
+    while tail and isinstance(reading, ObjectReading):
+        member = dict(reading.members).get(tail[0])
+        if member is None:
+            return []
+        reading, tail = member, tail[1:]
+    if isinstance(reading, Path):
+        return [Path(reading.origin, reading.tail + tail)]
+    return reading_paths(reading)
+
+
+# Results that are carried out after a person has decided, but that this person was not shown.
+#
+# A result is shown to a person if it is given to a step of one, or if something is that was made from it.
+# There is no problem where a person was shown something else that the same activity is given,
+# where every answer leads to the same result, and where the result is only made after the decision.
+
+
+class Unshown(msgspec.Struct, frozen=True):
+    """A decision about what the person does not see."""
+
+    person: Step
+    result: Step
+    activity: Step
+    """It is given the result after the decision."""
+
+
+class UnshownActivity(msgspec.Struct, frozen=True):
+    """An activity with a result that no person is shown."""
+
+    activity: Step
+    result: Step
+    found: Origins
+
+
+def unshown_results(flat: FlatGraph) -> Iterator[Unshown]:
+    """Yield the decisions of people that lead to what they are not shown: one for each person, in order."""
+    if {"server", "user"} <= {step.executor for step in flat.graph.awaited()}:
+        yield from _DecisionSearch(flat).results()
+
+
+class _DecisionSearch:
+    def __init__(self, flat: FlatGraph) -> None:
+        self.steps, self.schemas = flat.graph.steps, flat.schemas
+        self.sources = Sources(flat.graph)
+        people = [step for step in self.steps.values() if step.executor == "user"]
+        self.bits = {step.number: 1 << place for place, step in enumerate(people)}
+        self.seen = self.sources.ancestors(path for step in people for path in step.reads)
+        self.shown = {path.origin for step in people for path in self.sources.find(*step.reads).paths}
+
+    def results(self) -> Iterator[Unshown]:
+        candidates = list(self._candidates())
+        if not candidates:
+            return
+        after = self._decided()
+        carried: dict[tuple[int, int], set[Hashable]] = {}
+        """The decisions of a person on which a result is carried out: with two, it is one of several ways."""
+        for each in candidates:
+            for person, decision in self._decisions(each.activity):
+                carried.setdefault((person, each.result.number), set()).add(decision)
+        found: dict[int, Unshown] = {}
+        for each in candidates:
+            for number in self._deciders(each, carried):
+                if number in found or self._is_another_way(each.result, number):
+                    continue
+                if not after[each.result.number] & self.bits[number]:
+                    found[number] = Unshown(self.steps[number], each.result, each.activity)
+                    break
+        yield from (found[number] for number in sorted(found))
+
+    def _candidates(self) -> Iterator[UnshownActivity]:
+        """Yield activities with a result of the model that no person is shown, nor anything else that would explain it."""
+        for step in self.steps.values():
+            if step.executor != "server" or step.fail:
+                continue
+            found = self._given(step)
+            for path in found.paths:
+                result = self.steps[path.origin] if isinstance(path.origin, int) else None
+                if result is None or result.executor != "model" or result.number in self.seen:
+                    continue
+                if not self._explained(found, {each.origin for each in self.sources.find(*result.reads).paths}):
+                    yield UnshownActivity(step, result, found)
+
+    def _given(self, step: Step) -> Origins:
+        """Return what an activity is given; its preparation stands for what that reads."""
+        found = self.sources.find(*step.reads)
+        for path in found.paths:
+            made = self.steps[path.origin] if isinstance(path.origin, int) else None
+            if made is not None and made.executor == "model" and made.base_name == step.base_name:
+                return self.sources.find(*made.reads)
+        return found
+
+    def _explained(self, found: Origins, made_from: set[int | str | Local]) -> bool:
+        """Tell whether an activity is given something that was shown, other than what the result was made from."""
+        for path in (*found.paths, *found.elements):
+            origin = path.origin
+            if isinstance(origin, int) and self.steps[origin].fail:
+                continue
+            if origin in self.seen and origin not in made_from:
+                return True
+        return any(path.origin in self.shown for path in found.paths)
+
+    def _whens(self, step: Step) -> Iterator[tuple[Step, int]]:
+        """Yield the `when` blocks that a step stands in, from the innermost out, with the number of the branch."""
+        region = self.sources.regions.get(step.number)
+        while region is not None:
+            block = self.sources.holders[region]
+            if isinstance(block.content, When):
+                yield block, region
+            region = self.sources.regions.get(block.number)
+
+    def _is_another_way(self, result: Step, person: int) -> bool:
+        """Tell whether a result decides that a person is asked, or is made where that one is not."""
+        asked = {block.number: (block, region) for block, region in self._whens(self.steps[person])}
+        tests = [test for block, _ in asked.values() for test in tests_of(block.content)]
+        if any(path.origin == result.number for test in tests for path in self.sources.find(test.path).paths):
+            return True
+        return any(block.number in asked and asked[block.number][1] != region for block, region in self._whens(result))
+
+    def _decisions(self, activity: Step) -> Iterator[tuple[int, Hashable]]:
+        """Yield the people whose decision leads to a step, each with what tells that from their other decisions."""
+        found: dict[int, Hashable] = {}
+        for block, region in self._whens(activity):
+            branches = block.content.branches if isinstance(block.content, When) else ()
+            for number, branch in enumerate(branches):
+                if branch.body.number == region:
+                    asked = tuple((test.path, dumps(test.schema, indent=False)) for test in branch.condition)
+                    for person in self._asked(tests_of(block.content)):
+                        found[person] = asked or (block.number, number)  # the outermost decides
+        yield from found.items()
+
+    def _deciders(self, each: UnshownActivity, carried: dict[tuple[int, int], set[Hashable]]) -> Iterator[int]:
+        """Yield the people on whose decision it depends that a result is carried out."""
+        for path in each.found.paths:
+            if isinstance(path.origin, int) and not path.tail and only_decides(self._answer(path.origin)):
+                yield path.origin
+        for loop in each.found.rounds:
+            yield from self._asked(loop.until)
+        for person, _ in self._decisions(each.activity):
+            if len(carried[person, each.result.number]) == 1:
+                yield person
+
+    def _asked(self, tests: tuple[Test, ...]) -> Iterator[int]:
+        """Yield the people whose decision is asked for in conditions."""
+        for test in tests:
+            for path in self.sources.find(test.path).paths:
+                if isinstance(path.origin, int):
+                    answer = self._answer(path.origin)
+                    if only_decides(answer) and (not path.tail or is_decision(answer, path.tail[0])):
+                        yield path.origin
+
+    def _answer(self, number: int) -> Json:
+        return self.schemas.get(number, True) if number in self.bits else True
+
+    def _decided(self) -> dict[int, int]:
+        """Return for each step the people, as bits, whose answers have to be there before it; earlier rounds do not count."""
+        found: dict[int, int] = {}
+        inside: dict[int | None, int] = {None: 0}
+
+        def before(path: Path) -> int:
+            while isinstance(path.origin, Local):
+                behind = self.sources.behind(path) if path.origin.kind == "item" else None
+                if not behind:
+                    return 0
+                (path,) = behind
+            return found.get(path.origin, 0) if isinstance(path.origin, int) else 0
+
+        def around(region: int | None) -> int:
+            chain: list[int] = []
+            while region is not None and region not in inside:
+                chain.append(region)
+                region = self.sources.regions.get(self.sources.holders[region].number)
+            for each in reversed(chain):
+                block = self.sources.holders[each]
+                asked = tests_of(block.content) if isinstance(block.content, When) else ()
+                made = inside[self.sources.regions.get(block.number)]
+                for test in asked:
+                    made |= before(test.path)
+                inside[each] = made
+            return inside[chain[0] if chain else region]
+
+        for number, step in self.steps.items():
+            made = self.bits.get(number, 0) | around(self.sources.regions.get(number))
+            values = (path for region in regions_of(step.content) for path in reading_paths(region.value))
+            tests = (test.path for test in tests_of(step.content))
+            for path in (*step.reads, *step.needs, *values, *tests):
+                made |= before(path)
+            found[number] = made
+        return found

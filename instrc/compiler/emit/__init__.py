@@ -1,0 +1,1 @@
+"""From plan to artefacts: views, processes, direct calls, batches."""

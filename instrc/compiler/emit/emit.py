@@ -1,0 +1,318 @@
+"""Plan to artefact: the documents of one export."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TypeAlias
+
+from instrc.compiler.emit.definitions import DocumentDefinitions
+from instrc.compiler.emit.paths import Paths, suffixed
+from instrc.compiler.emit.step_schemas import Purpose, StepSchemas, context
+from instrc.compiler.graph import (
+    Argument,
+    Artefact,
+    Chunk,
+    Do,
+    Each,
+    Emit,
+    ObjectReading,
+    Path,
+    Plan,
+    Reading,
+    Region,
+    Repeat,
+    Try,
+    Unit,
+    When,
+    all_chunks,
+)
+from instrc.process import flow
+from instrc.process.flow import Chunk as ProcessChunk
+from instrc.process.flow import Constant, Executor, written_value
+from instrc.process.process import CHUNK, CONTEXT, NOTHING, Process, references_to, write_block
+from instrc.schema.strip import strip
+from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, as_object
+from instrc.text.source import Span
+
+# Convert the blocks of a plan to blocks of a process.
+
+
+_BLOCKS = ("when", "each", "repeat", "try", "do", "else")
+_CONTEXTS = {str(each): name for each, name in CONTEXT.items()} | {word: f"{word}Context" for word in _BLOCKS}
+_CHUNKS = {str(each): name for each, name in CHUNK.items()} | {word: word.upper() for word in _BLOCKS}
+
+
+def context_name(chunk: Chunk, item: int | None = None) -> str:
+    """Return what a chunk is called among the properties of a process."""
+    name = f"{_CONTEXTS[chunk.executor]}{chunk.index}"
+    return name if item is None else suffixed(name, item)
+
+
+def definition_name(chunk: Chunk, item: int | None = None) -> str:
+    """Return what it is called among the definitions."""
+    name = f"{_CHUNKS[chunk.executor]}_{chunk.index}"
+    return name if item is None else suffixed(name, item)
+
+
+class Blocks:
+    """The blocks of one plan as those of a process."""
+
+    def __init__(self, plan: Plan, paths: Paths) -> None:
+        self.plan = plan
+        self.paths = paths
+
+    @cached_property
+    def _of(self) -> dict[tuple[int | None, bool], Chunk]:
+        """The chunks of each `repeat`: of its rounds, of its `else`."""
+        return {
+            (chunk.block, chunk.executor == "else"): chunk for chunk in self.plan.walk() if chunk.executor in {"repeat", "else"}
+        }
+
+    def context(
+        self, chunk: Chunk, name: str, definition: str, item: int | None, inside: Mapping[str, flow.Context]
+    ) -> flow.Block:
+        """Return a block, or the `else` of a `repeat`; `inside` are the contexts in it by name."""
+        step = self.plan.flat.graph.steps[chunk.units[0]]  # type: ignore[index]  # a block is a single step
+        about: JsonObject | None = None if step.about is None else {"description": step.about}
+        key = suffixed(self.plan.keys[step.number], item) if step.number in self.plan.keys else None
+        common = (key, step.timing.within, step.timing.delay, about, definition)
+
+        def body(region: Region) -> flow.Body:
+            contexts = tuple([inside[context_name(each, item)] for each in self.plan.inside[region.number]])
+            return flow.Body(contexts, self.paths.value(region.value, item))
+
+        match step.content:
+            case Do(only):
+                return flow.Do(name, body(only), *common)
+            case When(branches):
+                made = (flow.Branch(self.paths.condition(each.condition, item), body(each.body)) for each in branches)
+                return flow.When(name, tuple(made), *common)
+            case Try(first, otherwise):
+                return flow.Try(name, body(first), body(otherwise), *common)
+            case Each() as each:
+                return self._each(name, each, body(each.body), common, item)
+            case Repeat(otherwise=Region() as otherwise) if chunk.executor == "else":
+                return flow.Else(name, context_name(self._of[step.number, False], item), body(otherwise), None, definition)
+            case Repeat() as repeat:
+                other = self._of.get((step.number, True))
+                return self._repeat(
+                    name, repeat, body(repeat.body), common, item, None if other is None else context_name(other, item)
+                )
+            case content:
+                raise AssertionError(content)
+
+    def _each(self, name: str, content: Each, body: flow.Body, common: _Common, item: int | None) -> flow.Each:
+        counted = content.source if isinstance(content.source, int) else None
+        source = self.paths.read(content.source, item) if not isinstance(content.source, int) else Constant(content.source)
+        most = content.most if counted is None else counted
+        return flow.Each(name, self.plan.elements[content.body.number], source, body, most, *common, counted)
+
+    def _repeat(
+        self, name: str, content: Repeat, body: flow.Body, common: _Common, item: int | None, otherwise: str | None
+    ) -> flow.Repeat:
+        return flow.Repeat(
+            name,
+            body,
+            self.paths.condition(content.until, item),
+            None if content.source is None else self.plan.elements[content.body.number],
+            None if content.source is None else self.paths.read(content.source, item),
+            content.most,
+            content.keep,
+            self.paths.hands(content, item) if content.handed else None,
+            otherwise,
+            *common,
+            1 if content.source is None else 0,
+        )
+
+
+_Common: TypeAlias = "tuple[str | None, str | None, str | None, JsonObject | None, str]"
+
+
+# Plan to the document of a process: every chunk and block as a context, with the keys and paths that an engine goes by.
+
+
+def process_document(plan: Plan, schemas: StepSchemas, title: str | None) -> JsonObject:
+    """Return the JSON of the process of a plan, its steps as they are rendered."""
+    blocks = Blocks(plan, schemas.paths)
+    graph = plan.flat.graph
+    definitions: JsonObject = {}
+    known: dict[str, flow.Context] = {}
+    """By name; chunks as the bodies around them need them, without their steps: these are written at once."""
+    waiting: list[tuple[Chunk, int | None, str, str]] = []
+    """Blocks with their names, each before what is in it."""
+    names: list[str] = []
+    for chunk in plan.chunks:
+        # a block is repeated an item, steps are multiplied inside theirs
+        once = (None,) if chunk.block is None else schemas.items
+        for item in once:
+            for each in all_chunks(graph, (chunk,), plan.inside):
+                name, definition = context_name(each, item), definition_name(each, item)
+                if each is chunk:
+                    names.append(name)
+                if each.block is not None:
+                    definitions[definition] = None  # it keeps its place
+                    waiting.append((each, item, name, definition))
+                    continue
+                executor: Executor = each.executor  # type: ignore[assignment]  # a chunk of one executor
+                known[name] = ProcessChunk(name, executor, (), None, definition)
+                definitions[definition] = schemas.chunk(each, schemas.items if chunk.block is None else (item,))
+    for block, item, name, definition in reversed(waiting):
+        made = known[name] = blocks.context(block, name, definition, item, known)
+        definitions[definition] = write_block(made)
+    value = None
+    if graph.value is not None and len(schemas.items) == 1 and _has_members(graph.value):
+        value = schemas.paths.value(graph.value)
+    inputs = None
+    if schemas.paths.quoted or any(graph.inputs.values()):
+        inputs = {suffixed(name, item): each for name, each in graph.inputs.items() for item in schemas.items}
+    body = flow.Body(tuple([known[name] for name in names]), value)
+    return Process(body, title, inputs, schemas.definitions.schemas).with_contexts(references_to(body.contexts), definitions)
+
+
+def _has_members(value: Reading) -> bool:
+    """Tell whether a value is, or holds, a member of what a step gives; every other value is the last key of the record."""
+    match value:
+        case Path(tail=tail):
+            return bool(tail)
+        case ObjectReading(members):
+            return any(_has_members(member) for _, member in members)
+        case Constant():
+            return False
+
+
+# Plan to artefact: the documents of one export.
+
+
+def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
+    """Return the documents of a plan; `hint` is the sentence for descriptions, `None` for none, `batch` the number of items."""
+    title = _title(plan)
+    shape = "process" if plan.shape == "call" and batch > 1 else plan.shape
+    bare = plan.bare and batch <= 1
+    documents: dict[Emit, JsonObject] = {}
+    paths = Paths(plan)
+
+    def schemas_for(part: Purpose) -> StepSchemas:
+        items = (None,) if batch <= 1 else tuple(range(1, batch + 1))
+        names = (definition_name(chunk, item) for chunk in plan.walk() for item in {None, *items})
+        definitions = DocumentDefinitions(names if part == "process" else ())
+        return StepSchemas(plan, part, paths, batch=batch, hint=hint, definitions=definitions, whole=bare)
+
+    schemas = schemas_for("tool")
+    tool = _entry(plan, schemas, title, bare=bare, stripped="engine")
+    documents["tool"] = tool
+    if shape == "process":
+        documents["result"] = _all_steps(plan, schemas_for("result"), title, {"all"})
+        documents["flat"] = _all_steps(plan, schemas_for("flat"), title, {"engine"})
+        documents["process"] = process_document(plan, schemas_for("process"), title)
+    elif plan.flat.graph.has_flow:  # a path may lead to a thought, and the result has none to speak of
+        documents["result"] = _entry(plan, schemas_for("result"), title, bare=bare, stripped="all")
+    else:
+        documents["result"] = as_object(strip(tool, {"all"}))
+    if shape == "call":
+        documents["call"] = _call(plan, schemas, tool)
+    return Artefact(plan.flat.graph.name, title, documents, plan)
+
+
+def _entry(plan: Plan, schemas: StepSchemas, title: str | None, *, bare: bool, stripped: str) -> JsonObject:
+    """Return what the model is asked for first: one step or the first chunk; nothing if that is not the model's."""
+    first = plan.chunks[0]
+    if bare:
+        unit = first.units[0]
+        entry = schemas.step(unit, None) if isinstance(unit, int) else {}
+    elif first.executor == "model":
+        entry = context(plan.flat.graph, first, schemas.container(first.units), schemas.place(first.units))
+    else:
+        entry = NOTHING
+    whole = document(entry, title, schemas.definitions, keep_title=bare and plan.flat.graph.goal is None)
+    return as_object(strip(whole, {stripped}))
+
+
+def process_of(plan: Plan, *, hint: str | None) -> Process:
+    """Return the process of a plan whatever its shape: a tool by itself is a process of one chunk."""
+    definitions = DocumentDefinitions(definition_name(chunk) for chunk in plan.walk())
+    schemas = StepSchemas(plan, "process", Paths(plan), batch=1, hint=hint, definitions=definitions, whole=False)
+    return Process.from_json(process_document(plan, schemas, _title(plan)))
+
+
+def _title(plan: Plan) -> str | None:
+    """Return the goal, else a single step's own title, else the name that `tool` gives."""
+    graph = plan.flat.graph
+    if graph.goal is not None:
+        return graph.goal
+    if len(graph.units) == 1 and isinstance(graph.units[0], int):
+        schema = plan.flat.schemas[graph.units[0]]
+        if isinstance(schema, dict) and isinstance(schema.get("title"), str):
+            return str(schema["title"])
+    return graph.tool
+
+
+def document(schema: Json, title: str | None, definitions: DocumentDefinitions, *, keep_title: bool = False) -> JsonObject:
+    """Return a schema as a whole document: dialect and title first, definitions last."""
+    document: JsonObject = {"$schema": LATEST_DRAFT}
+    if isinstance(schema, bool):  # as an object, which has room for what a document says of itself
+        schema = {} if schema else {"not": {}}
+    schema = as_object(schema)
+    if keep_title and "title" in schema:
+        document.update(schema)
+    else:
+        if title is not None:
+            document["title"] = title
+        document.update((keyword, value) for keyword, value in schema.items() if keyword != "title")
+    if definitions.schemas:
+        document["$defs"] = definitions.schemas
+    return document
+
+
+def _all_steps(plan: Plan, schemas: StepSchemas, title: str | None, stripped: set[str]) -> JsonObject:
+    """Return all steps as one object, without chunks."""
+    seen: set[int] = set()
+    units: list[Unit] = []
+    for chunk in plan.chunks:
+        if chunk.executor == "else":
+            continue
+        for unit in chunk.units:
+            if chunk.block is not None and unit not in plan.keys:
+                continue
+            if not isinstance(unit, int) or unit not in seen:
+                units.append(unit)
+            if isinstance(unit, int):
+                seen.add(unit)
+    return as_object(
+        strip(document(schemas.container(units).schema(at=schemas.place(units)), title, schemas.definitions), stripped)
+    )
+
+
+def _call(plan: Plan, schemas: StepSchemas, tool: JsonObject) -> JsonObject:
+    """Return a direct call: what to call with what, once the tool is filled in."""
+    unit = plan.chunks[1].units[0]
+    step = plan.flat.graph.steps[unit] if isinstance(unit, int) else None
+    arguments: tuple[Argument, ...] = step.arguments if step else ()
+    return {
+        "activity": step.activity if step else None,
+        "arguments": written_value(schemas.paths.arguments(arguments, None)),
+        "tool": tool,
+    }
+
+
+# Read any artefact as a process, as `preview`, `graph` and `diff` need it: a tool is a process of one chunk.
+
+
+def located_process(artefact: Artefact, *, hint: str | None = None) -> tuple[Process, dict[str, Span]]:
+    """Return an artefact as a process, a tool as one of a single chunk, and where the program defines the step of each key."""
+    plan = artefact.plan
+    if plan is None:
+        return Process.from_json(artefact.documents.get("process") or _as_process(artefact)), {}
+    places = {key: plan.flat.graph.steps[number].span for number, key in plan.keys.items() if number in plan.flat.graph.steps}
+    written = artefact.documents.get("process")
+    return process_of(plan, hint=hint) if written is None else Process.from_json(written), places
+
+
+def _as_process(artefact: Artefact) -> Json:
+    """Return the tool of a vibe file as a process of one chunk with one step."""
+    tool = artefact.documents["tool"]
+    definitions = tool.get("$defs", {}) if isinstance(tool, dict) else {}
+    chunk: JsonObject = {"type": "object", "properties": {artefact.name: tool}, "required": [artefact.name]}
+    title: JsonObject = {"title": artefact.title} if artefact.title else {}
+    contexts: JsonObject = {"llmContext1": chunk}
+    return {**title, "type": "object", "properties": contexts, "required": ["llmContext1"], "$defs": definitions}

@@ -1,0 +1,637 @@
+"""Steps as schemas: keys, paths, references, hints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from instrc.compiler.compose.outcomes import RUN_PLAN, choices_of, plannable_tools
+from instrc.compiler.emit.definitions import DocumentDefinitions
+from instrc.compiler.emit.paths import Paths, suffixed
+from instrc.compiler.graph import (
+    NO_TIMING,
+    Chunk,
+    Fusion,
+    Graph,
+    MixinGroup,
+    Path,
+    Placed,
+    Plan,
+    PlannableTool,
+    Planned,
+    Step,
+    StepObject,
+    Unit,
+)
+from instrc.problems.problem import CompileError
+from instrc.process.chunk_json import add_words, beside
+from instrc.process.flow import NO_ENGINE, Constant, EngineProperties, Listed, Named, Read, written_value
+from instrc.schema.annotate import closes, nullable, write_beside
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, as_texts
+from instrc.text.source import Span
+
+# An object of steps while it grows: its keys stay apart, what is required is kept in order.
+
+
+class Container(msgspec.Struct):
+    """An object of steps while it grows."""
+
+    properties: dict[str, Json]
+    extra: list[Json]
+    """What mixins around several steps say beside their properties."""
+    definitions: DocumentDefinitions
+    """Those of the document, which steps that contain themselves refer to."""
+    optional: set[str] = msgspec.field(default_factory=set)
+    """The properties that are not required, as those of steps always are."""
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
+    """How often a key was wanted that was taken already."""
+
+    def add(self, key: str, schema: Json, items: tuple[int | None, ...] = (None,), *, required: bool = True) -> None:
+        """Take a property in, once an item; a key that is taken gets `_2`, `_3` before the item is named."""
+        key = self.free(key, items)
+        names = [suffixed(key, item) for item in items]
+        self.properties.update(dict.fromkeys(names, schema))
+        if not required:
+            self.optional.update(names)
+
+    def free(self, key: str, items: tuple[int | None, ...] = (None,)) -> str:
+        """Return a key that is not taken for any of some items."""
+        if items == (None,) and key not in self.properties:
+            return key
+        wanted = key
+        while not self.properties.keys().isdisjoint([suffixed(key, item) for item in items]):
+            self.counts[wanted] = self.counts.get(wanted, 1) + 1
+            key = f"{wanted}_{self.counts[wanted]}"
+        return key
+
+    def schema(self, annotations: Sequence[Json] = (), at: Span | None = None) -> dict[str, Json]:
+        """Return the object; `at` is where it is written."""
+        made: dict[str, Json] = {"type": "object", "properties": self.properties}
+        required: list[Json] = (
+            [name for name in self.properties if name not in self.optional] if self.optional else [*self.properties]
+        )
+        if required:
+            made["required"] = required
+        more = [*self.extra, *annotations]
+        if not more:
+            return made
+        whole: Json = made
+        if any(closes(each) for each in more):
+            for each in more:
+                whole = write_beside(whole, each, lambda left, right: self.definitions.intersect([left, right]))
+        else:
+            whole = self.definitions.intersect([made, *more])
+        return self.definitions.fillable(whole, made, at)
+
+
+# Build the schema of a context: the object of its steps, with the annotations that the program has for the context.
+
+
+def context(graph: Graph, chunk: Chunk, steps: Container, at: Span | None) -> dict[str, Json]:
+    """Return the object of a chunk, whose first step is written at `at`; a `CompileError` if it requires what is not there."""
+    if chunk.annotations:
+        from instrc.compiler.compose.contents import missing_in_context  # few chunks have annotations
+
+        written = next((each for each in graph.contexts or () if each.annotations is chunk.annotations), None)
+        missing = () if written is None else tuple(missing_in_context(written, steps.schema()))
+        if missing:
+            raise CompileError(missing)
+    return steps.schema(chunk.annotations, at)
+
+
+# Parts of a step's schema: blocks in its slots, what is filled in before somebody is asked, what that somebody gives back.
+
+
+_ABOUT_OBJECTS = {"type", "title", "description"}
+
+
+def put_steps(schema: Json, slots: tuple[str, ...], block: JsonObject, definitions: DocumentDefinitions, at: Span) -> Json:
+    """Put an object of steps, written at `at`, into the property that a way of names leads to."""
+    above: list[JsonObject] = []
+    inside: Json = schema
+    for name in slots:
+        found = _property(inside, name)
+        if found is None or found[0].keys() & {"allOf", "$defs"}:
+            part: Json = block
+            for each in reversed(slots):
+                part = {"properties": {each: part}}
+            return definitions.fillable(definitions.intersect([schema, part]), block, at)
+        outer, inside = found
+        above.append(outer)
+    plain = isinstance(inside, dict) and inside.keys() <= _ABOUT_OBJECTS and inside.get("type", "object") == "object"
+    made: Json
+    if isinstance(inside, dict) and plain and inside.keys().isdisjoint(block.keys() - {"type"}):
+        made = {**inside, **block}
+    else:
+        made = definitions.fillable(definitions.intersect([inside, block]), block, at)
+    return _rebuilt(above, slots, made)
+
+
+def _property(schema: Json, name: str) -> tuple[JsonObject, Json] | None:
+    """Return a schema with the one of a property of it; `None` if there is no such property."""
+    if not isinstance(schema, dict):
+        return None
+    properties = schema.get("properties")
+    return (schema, properties[name]) if isinstance(properties, dict) and name in properties else None
+
+
+def _rebuilt(above: list[JsonObject], names: tuple[str, ...], made: Json) -> Json:
+    """Return the outermost of schemas with another one in the place that names lead to."""
+    for outer, name in zip(reversed(above), reversed(names), strict=True):
+        made = {**outer, "properties": {**as_object(outer["properties"]), name: made}}
+    return made
+
+
+def beside_property(schema: Json, names: tuple[str, ...], said: EngineProperties) -> Json:
+    """Write what is for the engine beside the schema of the property that a way of names leads to.
+
+    It is a property of its own: the schema was composed of the step's and of what stands in its slots.
+    """
+    above: list[JsonObject] = []
+    inside: Json = schema
+    for name in names:
+        outer = as_object(inside)
+        above.append(outer)
+        inside = as_object(outer["properties"])[name]
+    return _rebuilt(above, names, beside(inside if isinstance(inside, dict) else {}, said))
+
+
+def has_output(schema: Json) -> bool:
+    """Tell whether a step gives something back under `output`."""
+    return _property(schema, "output") is not None
+
+
+def with_null_output(schema: Json) -> Json:
+    """Return a step as a model plans it: what somebody else gives back is null for now."""
+    whole = as_object(schema)
+    properties = as_object(whole["properties"])
+    return {**whole, "properties": {**properties, "output": nullable(properties["output"])}}
+
+
+def answer_of(schema: Json) -> Json:
+    """Return the part of a schema that the server gives."""
+    output = as_object(as_object(schema)["properties"])["output"]
+    return {"type": "object", "properties": {"output": output}, "required": ["output"]}
+
+
+def input_part(schema: Json) -> Json:
+    """Return the part of a schema that is filled in before the server is called."""
+    made = dict(as_object(schema))
+    made["properties"] = {name: value for name, value in as_object(made["properties"]).items() if name != "output"}
+    if "required" in made:
+        made["required"] = [name for name in as_array(made["required"]) if name != "output"]
+        if not made["required"]:
+            del made["required"]
+    return made
+
+
+# What is for the engine beside a step: what it reads, its arguments, the tools of a plan, what there is to choose from.
+
+
+class EngineWriter:
+    """Write what is for the engine in the steps of one graph."""
+
+    def __init__(self, graph: Graph, paths: Paths) -> None:
+        self.graph = graph
+        self.paths = paths
+
+    def beside(self, schema: JsonObject, step: Step, references: list[str], item: int | None) -> JsonObject:
+        """Write what is for the engine beside the schema of a step, and return that; `references` are what it reads."""
+        arguments = written_value(self.paths.arguments(step.arguments, item, step.number)) if step.arguments else None
+        plan: JsonObject | None = None
+        if step.activity == RUN_PLAN and step.executor != "model":
+            tools = plannable_tools(self.graph, step) or ()
+            plan = self._plan(tools, item)
+            bound = [each.value for tool in tools for each in tool.bound if isinstance(each.value, Path)]
+            references = self.paths.references((*step.reads, *bound), item)
+        if step.executor == "model":
+            timing = NO_TIMING if step.output else step.timing
+            engine = EngineProperties(fail=step.fail, within=timing.within, delay=timing.delay)
+        else:
+            timing = step.timing
+            engine = EngineProperties((), None, step.activity, plan, None, step.fail, timing.within, timing.delay)
+        return add_words(schema, engine, references, arguments)
+
+    def with_choices(self, number: int, schema: JsonObject, item: int | None) -> JsonObject:
+        """Say at each property that is filled by choice what there is to choose from."""
+        for names, engine in choices_of(self.graph.steps[number].content):
+            if isinstance(engine, Planned):
+                said = EngineProperties(plan=self._plan(engine.tools, item))
+            else:
+                said = EngineProperties(among=self.paths.read(engine.choices, item))
+            schema = as_object(beside_property(schema, names, said))
+        return schema
+
+    def _plan(self, tools: tuple[PlannableTool, ...], item: int | None) -> JsonObject:
+        """Return the tools of a plan by name."""
+        made: JsonObject = {}
+        for tool in tools:
+            said: JsonObject = {tool.kind: tool.target, "arguments": tool.arguments, "output": tool.output}
+            made[tool.name] = said
+            if tool.bound:
+                match self.paths.arguments(tool.bound, item):
+                    case Named(members):
+                        given = dict(members)
+                    case Listed(items):
+                        given = {str(place): each for place, each in enumerate(items)}
+                    case value:
+                        given = {"0": value}
+                said["bound"] = {name: written_value(each) for name, each in given.items()}
+        return made
+
+
+# What the descriptions of a document tell a model: the paths that a step reads, and what is left `null` for somebody else.
+
+
+LEFT_NULL = "Leave it null: it is given later by somebody else."
+"""What the flat form says of what the model does not give."""
+Purpose: TypeAlias = Literal["tool", "process", "flat", "result"]
+"""What a step is rendered for: the model, its chunk, the whole chain as one model view, the contract of a finished run."""
+
+
+class DescribedSchema(Struct, frozen=True):
+    """A schema with room for a sentence at the end of its description."""
+
+    schema: JsonObject
+    before: str
+    """What its description says already."""
+
+    def saying(self, sentence: str) -> JsonObject:
+        """Return the schema with a sentence."""
+        return {**self.schema, "description": self.before + sentence}
+
+
+class Hints:
+    """The hints in one document; `sentence` has `{paths}` where the paths go, and is `None` if there are no hints."""
+
+    def __init__(self, plan: Plan, part: Purpose, sentence: str | None, paths: Paths, items: tuple[int | None, ...]) -> None:
+        self.graph = plan.flat.graph
+        self.part = part
+        self.sentence = sentence
+        self._around_paths = (sentence or "").split("{paths}")
+        self.paths = paths
+        self._inputs: dict[str, Json] = {}
+        """What the inputs say of themselves; a process lists its inputs, so that no hint repeats it."""
+        if plan.shape != "process":
+            self._inputs = {suffixed(name, item): each for name, each in self.graph.inputs.items() for item in items}
+        self.tells_references = part == "process" and not self._inputs
+        """Whether it tells the very paths that are written for the engine."""
+
+    def told(self, reads: Sequence[Path], item: int | None) -> list[str]:
+        """Return the paths that a step reads and that exist in this document, as a hint shows them."""
+        if self.sentence is None:
+            return []
+        if self.part in {"flat", "result"}:
+            reads = [path for path in reads if not self._is_absent(path)]
+        if not self._inputs:
+            return self.paths.references(reads, item)
+        return [self._words_for(self.paths.read(path, item)) for path in self.paths.ordered(reads, item)]
+
+    def room(self, schema: JsonObject) -> DescribedSchema | None:
+        """Return a schema with room for a hint; `None` if there are no hints."""
+        return None if self.sentence is None else with_room(schema)
+
+    def said(self, told: Sequence[str]) -> str:
+        """Return the hint for some paths."""
+        return ", ".join(told).join(self._around_paths)
+
+    def around(self, room: DescribedSchema) -> list[str]:
+        """Return the parts of a description with a hint: before its path, and after it."""
+        first, *others = self._around_paths
+        return [room.before + first, *others]
+
+    def _is_absent(self, path: Path) -> bool:
+        """Tell whether a path leads to what the result drops, or to what somebody else gives to the flat form."""
+        if self.part == "result":
+            return any(name.startswith(("_", "$")) for name in path.tail)
+        step = self.graph.steps.get(path.origin) if isinstance(path.origin, int) else None
+        return step is not None and (step.executor in {"server", "user"} or step.output)
+
+    def _words_for(self, read: Read) -> str:
+        """Return a path with what the input says of itself: `prompt (What the user wants)`."""
+        schema = self._inputs.get(read.first)
+        if schema is None:
+            return read.text
+        for segment in read.segments[1:]:
+            properties = schema.get("properties") if isinstance(schema, dict) else None
+            schema = properties.get(segment.name) if isinstance(properties, dict) else None
+        said = schema.get("description") if isinstance(schema, dict) else None
+        words = " ".join(said.split()).removesuffix(".") if isinstance(said, str) else ""
+        return f"{read.text} ({words})" if words else read.text
+
+    def of_null(self, schema: Json) -> Json:
+        """Say of what somebody else gives, a whole step or its `output`, that the model leaves it `null`."""
+        if self.sentence is None or not isinstance(schema, dict):
+            return schema
+        if has_output(schema):
+            properties = as_object(schema["properties"])
+            output = properties["output"]
+            said = with_room(output).saying(LEFT_NULL) if isinstance(output, dict) else output
+            return {**schema, "properties": {**properties, "output": said}}
+        return with_room(schema).saying(LEFT_NULL)
+
+
+def with_room(schema: JsonObject) -> DescribedSchema:
+    """Return a schema with room for a sentence; where there is no description it comes first, after a title."""
+    if "description" in schema:
+        return DescribedSchema(schema, f"{schema['description']}\n")
+    if next(iter(schema), None) == "title":
+        return DescribedSchema({"title": schema["title"], "description": "", **schema}, "")
+    return DescribedSchema({"description": "", **schema}, "")
+
+
+# What steps have in common that differ in what they read only.
+
+
+class Frame(Struct, frozen=True):
+    """All that a process says of a step that is given one path and nothing else, as most are, but for this path."""
+
+    schema: JsonObject
+    """With what is for the engine; `references` and `arguments` keep their places."""
+    around: list[str] | None
+    """What its description says around each place of the path; `None` if there is no hint."""
+
+    def given(self, path: str) -> JsonObject:
+        """Return the schema of the step that is given a path."""
+        made = self.schema.copy()
+        if self.around is not None:
+            made["description"] = path.join(self.around)
+        made["references"] = [path]
+        made["arguments"] = path
+        return made
+
+
+class Form(Struct, frozen=True):
+    """The schema of some steps, without what they read."""
+
+    schema: Json
+    room: DescribedSchema | None
+    """The same with room for a hint, if it gets one."""
+    frame: Frame | None = None
+    """Only in a process, and only for steps of an instruction alone."""
+
+
+# Steps as schemas: keys, paths, references; containers of steps, alone or for every item of a batch.
+
+
+_OWN_WORDS = frozenset({"activity", "references", "arguments"})
+"""Keywords that the compiler writes itself."""
+_Field: TypeAlias = tuple[str, Json, bool]
+"""A property: its name, its schema, and whether it is required."""
+
+
+class StepSchemas:
+    """The schemas of one plan for one part."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        part: Purpose,
+        paths: Paths,
+        *,
+        batch: int,
+        hint: str | None,
+        definitions: DocumentDefinitions,
+        whole: bool = False,
+    ) -> None:
+        self.plan = plan
+        self.graph: Graph = plan.flat.graph
+        self.part = part
+        self.in_process = part == "process"
+        self.items: tuple[int | None, ...] = (None,) if batch <= 1 else tuple(range(1, batch + 1))
+        self.definitions = definitions
+        self.whole = whole
+        """The document is one step's schema, so that its references lead where they led."""
+        self.paths = paths
+        self.hints: Hints = Hints(plan, part, hint, self.paths, self.items)
+        self.engines: EngineWriter = EngineWriter(self.graph, self.paths)
+        self._inner = frozenset(number for inner in self.graph.inner.values() for number in inner)
+        self._single = self.graph.compound | plan.flat.referring
+        """Steps whose schemas are made for each of them."""
+        self._made: dict[tuple[int, int | None], Json] = {}
+        """Steps that lie in slots, by number and item."""
+        self._alike: dict[tuple[int, str, bool, str | None], Form] = {}
+        """What the flat schemas of instructions alone become in this document, by the identity of the one that steps share."""
+
+    def container(
+        self, units: Iterable[Unit], answers: frozenset[int] = frozenset(), items: tuple[int | None, ...] | None = None
+    ) -> Container:
+        """Return the object of some units, every step once an item."""
+        items = self.items if items is None else items
+        made = Container({}, [], self.definitions)
+        units = tuple(units)
+        self._make_inner(units, items)
+        self._fill(made, units, items, answers)
+        return made
+
+    def _make_inner(self, units: tuple[Unit, ...], items: tuple[int | None, ...]) -> None:
+        """Make the steps that lie in slots, inner ones first, so that nothing waits on the stack."""
+        for number in self._inside(units) if self._inner else ():
+            for item in items:
+                self._made[number, item] = self.step(number, item)
+
+    def _inside(self, units: Iterable[Unit]) -> list[int]:
+        """Return the steps that lie in slots of some units, inner ones first."""
+        found: list[int] = []
+        waiting = list(reversed(tuple(units)))
+        while waiting:
+            unit = waiting.pop()
+            if isinstance(unit, int):
+                found.extend(self.graph.inner.get(unit, ()))
+            else:
+                waiting.extend(reversed(unit.members))
+        return found
+
+    def _fill(self, made: Container, units: Iterable[Unit], items: tuple[int | None, ...], answers: frozenset[int]) -> None:
+        if not self.plan.flat.mixins:
+            self._add_steps(made, units, items, answers)  # type: ignore[arg-type]  # without mixins there are no groups
+            return
+        waiting: list[Unit | list[_Field]] = list(reversed(list(units)))
+        while waiting:
+            unit = waiting.pop()
+            if isinstance(unit, int):
+                self._add_steps(made, (unit,), items, answers)
+            elif isinstance(unit, MixinGroup):
+                before, after = self._around(made, unit, items)
+                self._add_all(made, before, items)
+                waiting.append(after)
+                waiting.extend(reversed(unit.members))
+            else:
+                self._add_all(made, unit, items)
+
+    def _add_steps(self, made: Container, numbers: Iterable[int], items: tuple[int | None, ...], answers: frozenset[int]) -> None:
+        """Take steps into an object, each once an item."""
+        properties, keys, ready = made.properties, self.plan.keys, self._made
+        for number in numbers:
+            for item in items:
+                key = keys[number] if item is None else suffixed(keys[number], item)
+                schema = ready.get((number, item)) if ready else None
+                if schema is None:
+                    schema = self.step(number, item, answer=number in answers)
+                properties[made.free(key) if key in properties else key] = schema
+
+    def _around(self, made: Container, group: MixinGroup, items: tuple[int | None, ...]) -> tuple[list[_Field], list[_Field]]:
+        """Return the properties of a mixin before and after its slot, and keep what else it says."""
+        mixin = self.plan.flat.mixins[group.number]
+        if not isinstance(mixin, dict):
+            return [], []
+        filled = self._fill_blocks(mixin, self.plan.flat.around.get(group.number, ()), items[0])
+        mixin = as_object(self.definitions.hoist(filled, "Mixin"))
+        properties = as_object(mixin.get("properties", {}))
+        required = frozenset(as_texts(mixin.get("required", [])))
+        reads = {slot.name: slot.reads for slot in group.application.slots if slot.reads}
+        listed = [
+            (name, self._reading(schema, reads[name]) if name in reads else schema, name in required)
+            for name, schema in properties.items()
+        ]
+        names = list(properties)
+        cut = names.index("default") if "default" in names else len(names)
+        rest = {
+            keyword: value
+            for keyword, value in mixin.items()
+            if keyword not in {"type", "properties", "required", "additionalProperties", "unevaluatedProperties", "$schema"}
+        }
+        if others := [each["additionalProperties"] for each in map(as_object, group.application.annotations) if closes(each)]:
+            rest["additionalProperties"] = False if False in others else others[-1]
+        if rest:
+            made.extra.append(rest)
+        return listed[:cut], listed[cut + 1 :]
+
+    def _add_all(self, made: Container, listed: list[_Field], items: tuple[int | None, ...]) -> None:
+        for name, schema, required in listed:
+            made.add(name, schema, items, required=required)
+
+    def step(self, number: int, item: int | None, *, answer: bool = False) -> Json:
+        """Return the schema of a step; in a process with what is for the engine beside it."""
+        step = self.graph.steps[number]
+        if answer and self.in_process:
+            return self._answer(step, item)
+        if step.executor == "block":
+            return self._as_local_part(self.plan.flat.schemas[number], self.plan.keys[number], refers=not self.whole)
+        form, given, reads = self._form(step, item), step.arguments, step.reads
+        if (
+            form.frame is not None
+            and len(given) == len(reads) == 1
+            and given[0].value is reads[0]
+            and given[0].label is None
+            and step.timing is NO_TIMING
+            and not step.fail
+        ):
+            return form.frame.given(self.paths.text(reads[0], item))
+        schema = form.schema
+        if not isinstance(schema, dict) or isinstance(step.content, Constant):
+            return schema
+        references = self.paths.references(reads, item) if self.in_process else []
+        made = schema
+        if form.room is not None:
+            told = references if self.hints.tells_references else self.hints.told(reads, item)
+            if told:
+                made = form.room.saying(self.hints.said(told))
+        if not self.in_process:
+            return made
+        if number in self.graph.compound:
+            made = self.engines.with_choices(number, made, item)
+        return self.engines.beside(dict(made) if made is schema else made, step, references, item)
+
+    def _answer(self, step: Step, item: int | None) -> Json:
+        """Return what stands where the server gives the `output` of a step whose inputs are there already."""
+        key = suffixed(self.plan.keys[step.number], item)
+        made = answer_of(self.plan.flat.schemas[step.number])
+        own = self._as_local_part(made, key, refers=step.number in self.plan.flat.referring)
+        read = Read.parse(key)
+        return beside(own, EngineProperties((read,), read, step.activity, within=step.timing.within, delay=step.timing.delay))
+
+    def place(self, units: Iterable[Unit]) -> Span | None:
+        """Return where the first of some units is written."""
+        first = next(iter(units), None)
+        if isinstance(first, int):
+            return self.graph.steps[first].span
+        return None if first is None else first.application.span
+
+    def chunk(self, chunk: Chunk, items: tuple[int | None, ...]) -> JsonObject:
+        """Return the schema of a chunk of a process."""
+        return context(self.graph, chunk, self.container(chunk.units, chunk.answers, items), self.place(chunk.units))
+
+    def _form(self, step: Step, item: int | None) -> Form:
+        """Return the schema of a step but for what it reads: of an instruction alone it is made once for all its steps."""
+        number = step.number
+        if number in self._single:
+            return self._new_form(step, item)
+        alike = id(self.plan.flat.schemas[number]), step.executor, step.output, step.activity
+        form = self._alike.get(alike)
+        if form is None:
+            form = self._new_form(step, item)
+            if self.hints.tells_references and isinstance(form.schema, dict) and step.activity != RUN_PLAN:
+                form = Form(form.schema, form.room, self._frame(step, form.schema, form.room))
+            self._alike[alike] = form
+        return form
+
+    def _frame(self, step: Step, schema: JsonObject, room: DescribedSchema | None) -> Frame:
+        engine = EngineProperties(activity=None if step.executor == "model" else step.activity)
+        whole = add_words(dict(schema if room is None else room.schema), engine, [], None)
+        places: JsonObject = {"references": [], "arguments": None}
+        return Frame({**whole, **places}, None if room is None else self.hints.around(room))
+
+    def _new_form(self, step: Step, item: int | None) -> Form:
+        schema = self._as_written(step, item)
+        hinted = step.executor == "model" and isinstance(
+            step.content, Fusion
+        )  # steps in an object say for themselves what they read
+        return Form(schema, self.hints.room(schema) if hinted and isinstance(schema, dict) else None)
+
+    def _as_written(self, step: Step, item: int | None) -> Json:
+        number, flat = step.number, self.plan.flat
+        placed = flat.placed.get(number, ())
+        alone = self.whole and not placed and number not in self._inner
+        refers = number in flat.referring and not alone
+        schema = self._as_local_part(flat.schemas[number], self.plan.keys[number], refers=refers)
+        if placed:
+            schema = self._fill_blocks(schema, placed, item)
+        if step.output:
+            schema = self._with_output(step, schema)
+        elif self.part == "flat" and step.executor != "model":
+            schema = self.hints.of_null(with_null_output(schema) if has_output(schema) else nullable(schema))
+        if not isinstance(schema, dict) or isinstance(step.content, Constant) or _OWN_WORDS.isdisjoint(schema):
+            return schema
+        return {keyword: value for keyword, value in schema.items() if keyword not in _OWN_WORDS}
+
+    def _with_output(self, step: Step, schema: Json) -> Json:
+        if self.part == "flat":
+            return self.hints.of_null(with_null_output(schema))
+        if step.executor == "server":
+            return answer_of(schema)
+        return schema if self.part == "result" else input_part(schema)
+
+    def _as_local_part(self, schema: Json, name: str, *, refers: bool = True) -> Json:
+        """Return a schema as part of this document: its definitions at the root, no dialect of its own."""
+        if refers:
+            schema = self.definitions.hoist(schema, name)
+        if isinstance(schema, dict) and ("$schema" in schema or "$id" in schema):
+            return {keyword: value for keyword, value in schema.items() if keyword not in {"$schema", "$id"}}
+        return schema
+
+    def _fill_blocks(self, schema: Json, placed: tuple[Placed, ...], item: int | None) -> Json:
+        """Fill objects of steps into the properties that hold them."""
+        for place in placed:
+            schema = put_steps(schema, place.slots, self._block(place.block, item), self.definitions, place.block.span)
+        return schema
+
+    def _block(self, block: StepObject, item: int | None) -> dict[str, Json]:
+        """Return the steps of an object; what is written behind it stands in the slot already, but for what closes it."""
+        made = Container({}, [], self.definitions)
+        self._fill(made, block.units, (item,), frozenset())
+        return made.schema([each for each in block.annotations if closes(each)], block.span)
+
+    def _reading(self, schema: Json, reads: tuple[Path, ...]) -> Json:
+        """Return the schema of a slot beside several steps, which has nothing around it that could say what it reads."""
+        if not isinstance(schema, dict):
+            return schema
+        told, room = self.hints.told(reads, None), self.hints.room(schema)
+        made = room.saying(self.hints.said(told)) if room is not None and told else dict(schema)
+        if not self.in_process:
+            return made
+        references = self.paths.references(reads, None)
+        return add_words(made, NO_ENGINE, references, references[0] if len(references) == 1 else [*references])

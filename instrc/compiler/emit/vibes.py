@@ -1,0 +1,247 @@
+"""A vibe file as an artefact: its schema is the export."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from msgspec.structs import replace
+
+from instrc import problems
+from instrc.compiler.emit.definitions import DocumentDefinitions
+from instrc.compiler.emit.emit import document
+from instrc.compiler.emit.paths import suffixed
+from instrc.compiler.graph import Artefact, Emit
+from instrc.problems.problem import CompileError
+from instrc.process.flow import (
+    Body,
+    Chunk,
+    Constant,
+    Do,
+    Each,
+    Else,
+    EngineProperties,
+    EngineSlot,
+    Executor,
+    Listed,
+    Named,
+    Read,
+    Repeat,
+    Step,
+    Try,
+    Value,
+    When,
+    map_reads,
+    value_of,
+    written_value,
+)
+from instrc.process.process import Process
+from instrc.schema.annotate import nullable
+from instrc.schema.strip import strip
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts
+from instrc.text.names import snake
+
+# Write a process for a batch of items: it has every step once for each item.
+#
+# A path to a step or to an input follows its item; a path to a whole context shows the steps of all items.
+
+
+_Follow: TypeAlias = Callable[[Read], Read]
+
+
+def batched(process: Process, chunks: tuple[Chunk, ...], size: int) -> Process:
+    """Return a process for `size` items; `chunks` are its contexts, none of which is a block.
+
+    It gives what its last steps give, as a compiled batch: the value of one item has no place in it.
+    """
+    contexts = frozenset(chunk.name for chunk in chunks)
+    keys = frozenset(step.key for chunk in chunks for step in chunk.steps)
+    ways = [_follower(contexts, keys, item) for item in range(1, size + 1)]
+    inputs = process.inputs
+    if inputs is not None:
+        inputs = {suffixed(name, item): each for name, each in inputs.items() for item in range(1, size + 1)}
+    return replace(process, body=Body(tuple(_chunk(chunk, ways) for chunk in chunks)), inputs=inputs)
+
+
+def _follower(contexts: frozenset[str], keys: frozenset[str], item: int) -> _Follow:
+    """Return what gives a path the name of an item; the longest key wins, what is no key is an input."""
+
+    def follow(read: Read) -> Read:
+        names = [segment.name for segment in read.segments]
+        start = 1 if names[0] in contexts else 0
+        if start == len(names):
+            return read
+        ends = range(len(names), start, -1)
+        end = next((end for end in ends if ".".join(names[start:end]) in keys), start + 1)
+        last = read.segments[end - 1]
+        named = replace(last, name=suffixed(last.name, item))
+        return replace(read, segments=(*read.segments[: end - 1], named, *read.segments[end:]))
+
+    return follow
+
+
+def _chunk(chunk: Chunk, ways: list[_Follow]) -> Chunk:
+    steps = tuple(_step(step, item, follow) for step in chunk.steps for item, follow in enumerate(ways, 1))
+    frame: JsonObject | None = chunk.frame
+    if frame is not None and "required" in frame:
+        required = [suffixed(key, item) for key in as_texts(frame["required"]) for item in range(1, len(ways) + 1)]
+        frame = {**frame, "required": [*required]}
+    return replace(chunk, steps=steps, frame=frame)
+
+
+def _step(step: Step, item: int, follow: _Follow) -> Step:
+    """Return a step of one item; it is written out, since what it refers to is the same for all."""
+    slots = tuple(EngineSlot(slot.path, _engine(slot.engine, follow)) for slot in step.slots)
+    return replace(step, key=suffixed(step.key, item), engine=_engine(step.engine, follow), slots=slots, reference=None)
+
+
+def _engine(engine: EngineProperties, follow: _Follow) -> EngineProperties:
+    return replace(
+        engine,
+        references=tuple(map(follow, engine.references)),
+        arguments=None if engine.arguments is None else map_reads(engine.arguments, follow),
+        among=None if engine.among is None else follow(engine.among),
+        plan=None if engine.plan is None else {name: _tool(tool, follow) for name, tool in engine.plan.items()},
+    )
+
+
+def _tool(tool: Json, follow: _Follow) -> Json:
+    """Return a tool of a plan with the arguments that the program gives for the item."""
+    if not isinstance(tool, dict) or tool.get("bound") is None:
+        return tool
+    return {**tool, "bound": written_value(map_reads(value_of(tool["bound"]), follow))}
+
+
+# What the blocks of a process give, as far as its own schemas say; anything where they do not.
+
+
+def given_by(block: When | Each | Repeat | Try | Do, steps: Mapping[str, Json]) -> Json:
+    """Return the schema of a block's value; `steps` are the schemas of all steps by key."""
+    match block:
+        case When(branches=branches):
+            made = [_value(branch.body, steps) for branch in branches]
+            return _one_of(made if branches[-1].condition is None else [*made, {"type": "null"}])
+        case Try(body=body, otherwise=otherwise):
+            return _one_of([_value(body, steps), _value(otherwise, steps)])
+        case Each(body=body):
+            return {"type": "array", "items": _value(body, steps)}
+        case Repeat(body=body, source=source):
+            return _value(body, steps) if source is None else {"type": "array", "items": _value(body, steps)}
+        case Do(body=body):
+            return _value(body, steps)
+
+
+def _one_of(schemas: list[Json]) -> Json:
+    distinct = [schema for index, schema in enumerate(schemas) if schema not in schemas[:index]]
+    return {} if {} in distinct else distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
+
+
+def _value(body: Body, steps: Mapping[str, Json]) -> Json:
+    return {} if body.value is None else _schema(body.value, steps)
+
+
+def _schema(value: Value, steps: Mapping[str, Json]) -> Json:
+    match value:
+        case Constant(constant):
+            return {"const": constant}
+        case Named(members):
+            properties: JsonObject = {name: _schema(member, steps) for name, member in members.items()}
+            return {"type": "object", "properties": properties, "required": list(properties)}
+        case Listed():
+            return {"type": "array"}
+        case Read(segments):
+            schema = steps.get(segments[0].name, {})
+            for segment in segments[1:]:
+                properties_of = schema.get("properties") if isinstance(schema, dict) else None
+                schema = properties_of.get(segment.name, {}) if isinstance(properties_of, dict) else {}
+            return schema
+
+
+# A vibe file as an artefact: its schema is the export.
+#
+# A schema whose properties are all contexts is a process written by hand; any other is a tool.
+
+
+def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
+    """Return the documents of a flat vibe schema with its engine properties; `batch` is the number of items."""
+    named = schema.get("title") if isinstance(schema, dict) else None
+    title = named if isinstance(named, str) else None
+    definitions = DocumentDefinitions()
+    own = schema if Process.find(schema) is None and batch <= 1 else definitions.hoist(schema, "Root")
+    process = Process.find({**own, "$defs": definitions.schemas} if isinstance(own, dict) and definitions.schemas else own)
+    documents: dict[Emit, JsonObject] = {}
+
+    def finished(made: Json, *stripped: str) -> JsonObject:
+        whole = document(made, title, definitions, keep_title=made is own or not isinstance(made, dict) or "title" not in made)
+        return as_object(strip(whole, set(stripped)) if stripped else whole)
+
+    if process is None:
+        tool = _multiplied_tool(own, name, batch) if batch > 1 else own
+        documents["tool"] = finished(tool, "engine")
+        documents["result"] = finished(tool, "all")
+        return Artefact(name, title, documents)
+    whole = own
+    if batch > 1:
+        chunks = tuple(context for context in process.body.contexts if isinstance(context, Chunk))
+        if len(chunks) < len(process.body.contexts):
+            raise CompileError(
+                [problems.settings.InvalidOption(option="batch", given=str(batch), wanted="1 for a vibe with blocks")]
+            )
+        process = batched(process, chunks, batch)
+        written = process.to_json()
+        definitions.schemas = as_object(written.pop("$defs", {}))
+        whole = written
+    documents["tool"] = finished(process.entry, "engine")
+    documents["result"] = finished(_steps(process, _unchanged), "all")
+    documents["flat"] = finished(_steps(process, _as_planned), "engine")
+    documents["process"] = finished(whole)
+    return Artefact(name, title, documents)
+
+
+def _unchanged(_executor: Executor | None, schema: Json) -> Json:
+    return schema
+
+
+def _steps(process: Process, change: Callable[[Executor | None, Json], Json]) -> Json:
+    """Return all steps and values of blocks as one object; `change` gets who gives one, nobody for a block, and its schema."""
+    properties: dict[str, Json] = {}
+    known = {step.key: step.schema for context in process.contexts() if isinstance(context, Chunk) for step in context.steps}
+    for context in process.body.contexts:
+        if isinstance(context, Chunk):
+            for step in context.steps:
+                made = change(context.executor, step.schema)
+                properties[step.key] = _join_step(properties[step.key], made) if step.key in properties else made
+        elif not isinstance(context, Else) and context.key is not None:
+            properties[context.key] = change(None, given_by(context, known))
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _join_step(first: Json, second: Json) -> Json:
+    """Return one step that stands in two contexts: its inputs, then the output."""
+    if not isinstance(first, dict) or not isinstance(second, dict):
+        return second
+    from deepmerge import Merger  # needed for processes written by hand that wait for the server
+
+    halves = Merger([(dict, ["merge"]), (list, ["append_unique"])], ["override"], ["override"])
+    joined: Json = halves.merge(loads(dumps(first, indent=False)), second)  # it works on its first argument
+    return joined
+
+
+def _as_planned(executor: Executor | None, schema: Json) -> Json:
+    """Return a step as the model plans it: what others give is null for now."""
+    properties = _properties(schema)
+    if executor is not None and "output" in properties:
+        return {**as_object(schema), "properties": {**properties, "output": nullable(properties["output"])}}
+    return schema if executor == "model" else nullable(schema)
+
+
+def _properties(schema: Json) -> dict[str, Json]:
+    found = schema.get("properties") if isinstance(schema, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _multiplied_tool(schema: Json, name: str, batch: int) -> Json:
+    """Return a tool with the schema once an item."""
+    keys = [suffixed(f"step1_{snake(name)}".rstrip("_"), item) for item in range(1, batch + 1)]
+    return {"type": "object", "properties": dict.fromkeys(keys, schema), "required": [*keys]}

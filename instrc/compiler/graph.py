@@ -1,0 +1,787 @@
+"""The forms of a program between text and artefact: graph, flat graph, plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeGuard, cast, get_args
+
+import msgspec
+from msgspec import Struct
+
+from instrc.process.flow import Constant, Executor
+from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.limits import FLAT_SCHEMAS, FOLLOWED_PLACES
+from instrc.text.source import Source, Span
+
+if TYPE_CHECKING:
+    from instrc.tools.tool import Tool
+
+
+# What is read in a program: inputs, steps and blocks by number, names of blocks, and members of these.
+
+
+BlockName: TypeAlias = Literal["item", "round", "previous", "rounds", "error"]
+
+
+class Local(msgspec.Struct, frozen=True, gc=False):
+    """A name that a block gives to what is in it."""
+
+    block: int
+    """The number of the region that it is for."""
+    level: int
+    """How many blocks lie around it."""
+    kind: BlockName
+    name: str
+    """As it is read: `person`, `round`."""
+
+
+class Path(msgspec.Struct, frozen=True, gc=False):
+    """Something that is read: an input by name, a step or a block by number, a name of a block, or a part of one of these."""
+
+    origin: str | int | Local
+    tail: tuple[str, ...] = ()
+
+
+class ObjectReading(msgspec.Struct, frozen=True, gc=False):
+    """An object of readings."""
+
+    members: tuple[tuple[str, Reading], ...]
+
+
+Reading: TypeAlias = Path | Constant | ObjectReading
+"""What a block gives: a path, a constant, or an object of these."""
+
+
+def reading_paths(reading: Reading) -> list[Path]:
+    """Return the paths in what a block gives."""
+    found: list[Path] = []
+    waiting: list[Reading] = [reading]
+    while waiting:
+        match waiting.pop():
+            case Path() as path:
+                found.append(path)
+            case ObjectReading(members):
+                waiting.extend(member for _, member in reversed(members))
+            case Constant():
+                pass
+    return found
+
+
+# How the schema of a step is made: an instruction, what fills its slots, annotations, mixins around it.
+
+
+InstructionKind: TypeAlias = Literal["model", "server", "user", "mixin"]
+
+SUFFIXES: dict[str, InstructionKind] = {"_Activity": "server", "_User": "user", "_Human": "user", "_Mixin": "mixin"}
+"""The end of an instruction's name that decides who carries it out."""
+
+
+class Instruction(msgspec.Struct, frozen=True, gc=False):
+    """What a call calls: a vibe of the registry, or a schema written on the spot."""
+
+    name: str
+    """The last segment of the vibe's path as spelled there, or the title of an inline schema."""
+    uri: str | None
+    schema: dict[str, Json] | None
+    """Only where there is no vibe: inline schemas and sketches."""
+    home: int = 0
+    """Whose roots it was found in: 0 for those of the program that is compiled."""
+
+    @property
+    def kind(self) -> InstructionKind:
+        """Who carries it out, by the suffix of its name."""
+        return instruction_kind(self.name)
+
+    @property
+    def base_name(self) -> str:
+        """The name without its suffix."""
+        return self.name.removesuffix(suffix_of(self.name))
+
+
+@lru_cache(maxsize=4096)
+def suffix_of(name: str) -> str:
+    """Return the end of a name that decides who carries it out; nothing if the model does."""
+    return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), "")
+
+
+@lru_cache(maxsize=4096)
+def instruction_kind(name: str) -> InstructionKind:
+    """Return who carries out what has a name."""
+    return SUFFIXES.get(suffix_of(name), "model")
+
+
+class Argument(msgspec.Struct, frozen=True, gc=False):
+    """What a call is given: under a label, or plain."""
+
+    label: str | None
+    value: Path | Constant
+
+
+class PlannableTool(msgspec.Struct, frozen=True):
+    """An activity or a process that a plan may call."""
+
+    name: str
+    kind: Literal["activity", "process"]
+    target: str
+    """The activity's name, or the reference of the process."""
+    arguments: dict[str, Json]
+    output: Json
+    bound: tuple[Argument, ...]
+    """What the program gives to it; the model cannot."""
+    file: str | None = None
+    """The file that the reference of a process leads to from the program which names it."""
+
+
+class Planned(msgspec.Struct, frozen=True, gc=False):
+    """A property that is filled with a plan for these tools."""
+
+    tools: tuple[PlannableTool, ...]
+
+
+class Among(msgspec.Struct, frozen=True, gc=False):
+    """A property that is filled with one of a list that an earlier step gave."""
+
+    choices: Path
+    span: Span
+
+
+class Slot(msgspec.Struct, frozen=True, gc=False):
+    """Something composed into a property of the same name."""
+
+    name: str
+    content: Filling
+    reads: tuple[Path, ...]
+    """What the calls in it read."""
+    span: Span
+    number: int
+    """Contents that are equal share it."""
+    engine: Planned | Among | None = None
+    """What the engine has to know about it."""
+
+
+class Application(msgspec.Struct, frozen=True, gc=False):
+    """One use of a mixin: its filled slots besides `default`, and the annotations written where it is applied."""
+
+    mixin: Instruction
+    slots: tuple[Slot, ...]
+    annotations: tuple[Json, ...]
+    span: Span
+
+
+class Fusion(msgspec.Struct, frozen=True, gc=False):
+    """How one schema is made: an instruction, what fills its slots, annotations, and mixins around it, innermost first."""
+
+    instruction: Instruction
+    slots: tuple[Slot, ...]
+    annotations: tuple[Json, ...]
+    mixins: tuple[Application, ...]
+    span: Span
+
+
+def is_lone_instruction(content: object) -> bool:
+    """Tell whether a content is an instruction alone, as most are: nothing fills it, nothing stands around it."""
+    return type(content) is Fusion and not content.slots and not content.mixins
+
+
+def is_bare_instruction(content: object) -> TypeGuard[Fusion]:
+    """Tell whether a content is an instruction alone without annotations, so that its schema is that of the instruction."""
+    return type(content) is Fusion and not (content.slots or content.annotations or content.mixins)
+
+
+class MixinGroup(msgspec.Struct, frozen=True, gc=False):
+    """A mixin around several steps: they stand between its properties and are never cut apart."""
+
+    application: Application
+    members: tuple[Unit, ...]
+    numbers: tuple[int, ...]
+    """The steps of all members, in order."""
+    number: int
+    """Its own among the groups of the graph."""
+
+
+Unit: TypeAlias = int | MixinGroup
+"""What stands in a chunk or a slot: a step by number, or a group of units."""
+
+
+class StepObject(msgspec.Struct, frozen=True, gc=False):
+    """An object of steps inside a slot or under a key."""
+
+    units: tuple[Unit, ...]
+    annotations: tuple[Json, ...]
+    span: Span
+
+
+Filling: TypeAlias = Fusion | Constant | StepObject
+"""What a step or a slot is filled with."""
+
+
+# Blocks: bodies with what decides whether, how often and on what they run.
+
+
+Word: TypeAlias = Literal["when", "each", "repeat", "try", "do"]
+
+
+class Test(msgspec.Struct, frozen=True, gc=False):
+    """Holds if what a path leads to satisfies a schema; the schema says by itself whether `null` does."""
+
+    path: Path
+    schema: Json
+    span: Span
+
+
+class Region(msgspec.Struct, frozen=True, gc=False):
+    """What stands in the braces of a block: it is cut by itself."""
+
+    number: int
+    units: tuple[Unit, ...]
+    """In evaluation order."""
+    value: Reading
+    span: Span
+
+
+class Branch(msgspec.Struct, frozen=True, gc=False):
+    """One case of a `when`; no condition is the `else`."""
+
+    condition: tuple[Test, ...]
+    body: Region
+
+
+class When(msgspec.Struct, frozen=True, gc=False):
+    """The first branch whose condition holds."""
+
+    branches: tuple[Branch, ...]
+
+
+class Each(msgspec.Struct, frozen=True, gc=False):
+    """The body once an element, or once for 1, 2, 3."""
+
+    item: str
+    source: Path | int
+    most: int
+    body: Region
+    at: Span
+    """Where the list is written."""
+
+
+class Repeat(msgspec.Struct, frozen=True, gc=False):
+    """The body again and again, or one element after the other."""
+
+    item: str | None
+    source: Path | None
+    most: int
+    keep: int | None
+    body: Region
+    until: tuple[Test, ...]
+    otherwise: Region | None
+    names: tuple[tuple[str, Reading], ...]
+    """What `previous` has: the names that the body defines, with what they stand for."""
+    handed: bool
+    """Whether `previous` or `rounds` is read."""
+    at: Span
+    """Where the list is written, else the whole."""
+
+
+class Try(msgspec.Struct, frozen=True, gc=False):
+    """The first body, and the second when the first has failed for good."""
+
+    body: Region
+    otherwise: Region
+
+
+class Do(msgspec.Struct, frozen=True, gc=False):
+    """The body, once."""
+
+    body: Region
+
+
+Block: TypeAlias = When | Each | Repeat | Try | Do
+
+Content: TypeAlias = Fusion | Constant | StepObject | When | Each | Repeat | Try | Do
+
+
+def regions_of(content: Content) -> tuple[Region, ...]:
+    """Return the regions of a block, in order; anything else has none."""
+    match content:
+        case Do() | Each():
+            return (content.body,)
+        case Fusion():
+            return ()
+        case When(branches):
+            return tuple(branch.body for branch in branches)
+        case Repeat():
+            return (content.body,) if content.otherwise is None else (content.body, content.otherwise)
+        case Try(body, otherwise):
+            return body, otherwise
+        case _:
+            return ()
+
+
+def tests_of(content: Content) -> tuple[Test, ...]:
+    """Return the tests of a block's conditions, in order."""
+    match content:
+        case Do() | Fusion():
+            return ()
+        case When(branches):
+            return tuple(test for branch in branches for test in branch.condition)
+        case Repeat():
+            return content.until
+        case _:
+            return ()
+
+
+_WORDS: dict[type[Block], Word] = {When: "when", Each: "each", Repeat: "repeat", Try: "try", Do: "do"}
+
+
+def word_of(block: Block) -> Word:
+    """Return the word that a block begins with."""
+    return _WORDS[type(block)]
+
+
+# A program as a graph: its steps, and which step reads the result of which.
+#
+# True of this form: every name is resolved, equal expressions are one step, inserted preparations are there,
+# every step knows its executor, what it reads and how its schema is to be made.
+# No schema is composed yet, no step has its final key, nothing is cut into chunks.
+#
+# `FlatGraph` is the same with every schema composed: fused, flat, in order.
+
+
+class Timing(msgspec.Struct, frozen=True, gc=False):
+    """A deadline and a delay, as ISO 8601 durations."""
+
+    within: str | None = None
+    delay: str | None = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of an annotation that give it."""
+        return tuple(word for word in TIMING if getattr(self, word) is not None)
+
+
+TIMING = ("within", "delay")
+NO_TIMING = Timing()
+
+
+class Step(msgspec.Struct, frozen=True, gc=False):
+    """One call, carried out once."""
+
+    number: int
+    """Its place in evaluation order, from 0; what it reads has lower numbers."""
+    base_name: str
+    """The name of what it calls without its suffix, or the word of a block."""
+    key: str | None
+    """The key written by hand in braces, if there is one."""
+    executor: Executor | Literal["block"]
+    output: bool
+    """It gives back its property `output` only; with the model as executor the server is called for it."""
+    content: Content
+    arguments: tuple[Argument, ...]
+    reads: tuple[Path, ...]
+    """All it reads: its arguments and those of the calls fused into it, each once."""
+    activity: str | None
+    span: Span
+    timing: Timing = NO_TIMING
+    fail: bool = False
+    """It ends its block, or the run, as failed."""
+    about: str | None = None
+    """The description of a block."""
+    needs: tuple[Path, ...] = ()
+    """What has to be there before it although nobody is shown it."""
+    chosen: tuple[Path, ...] = ()
+    """Lists of which it chooses: they cannot be made in the same chunk."""
+
+
+class Context(msgspec.Struct, frozen=True, gc=False):
+    """A chunk cut by hand, or a block that stands among these."""
+
+    executor: Executor | Literal["block"]
+    units: tuple[Unit, ...]
+    annotations: tuple[Json, ...]
+    span: Span
+
+
+class Graph(msgspec.Struct, frozen=True, gc=False):
+    """One export of a program."""
+
+    name: str
+    """The stem of its file names."""
+    goal: str | None
+    """The string its pipe begins with."""
+    tool: str | None
+    """The name that `tool` gives it."""
+    steps: dict[int, Step]
+    """By number, in evaluation order."""
+    units: tuple[Unit, ...]
+    """Steps and groups that stand in a chunk of their own right; the other steps lie inside the slots of these."""
+    inputs: dict[str, Json]
+    """The schemas of `prompt` and the declared inputs, in order."""
+    contexts: tuple[Context, ...] | None
+    """The cut, if it was made by hand."""
+    inner: dict[int, tuple[int, ...]]
+    """Steps inside the slots of a step, or of the mixin around a group whose first step it is; in the order of filling."""
+    keyed: bool
+    """Its steps keep their keys even if there is only one."""
+    value: Reading | None
+    """What it gives; `None` where a single key does not say it."""
+    accesses: tuple[Reached, ...] = ()
+    """The members that paths of the program name, to be looked for in the schemas."""
+    compound: frozenset[int] = frozenset()
+    """The steps that are more than an instruction alone: something fills them or stands around them, or they are blocks."""
+    block_numbers: tuple[int, ...] = ()
+    """Those of them that are blocks."""
+    awaited_numbers: tuple[int, ...] = ()
+    """The steps whose result, or `output`, the server or a person gives."""
+    labels: dict[tuple[int, str], Span] = {}
+    """Where the arguments of steps of the server are named, by step."""
+    passed: tuple[TypedArgument, ...] = ()
+    """What the program gives to inputs of called programs and to tools of plans."""
+    calls: dict[Source, Span] = {}
+    """The call that each called program was read for."""
+
+    def compounds(self) -> list[Step]:
+        """Return the steps that are more than an instruction alone, in evaluation order."""
+        return [self.steps[number] for number in sorted(self.compound)]
+
+    def blocks(self) -> list[Step]:
+        """Return the steps that are blocks, in evaluation order."""
+        return [self.steps[number] for number in self.block_numbers]
+
+    def awaited(self) -> list[Step]:
+        """Return the steps whose result, or `output`, the server or a person gives, in evaluation order."""
+        return [self.steps[number] for number in self.awaited_numbers]
+
+    def origins(self) -> set[str | int | Local]:
+        """Return what a step, a condition, a list, the value of a body or the export reads, or a part of."""
+        paths = [] if self.value is None else reading_paths(self.value)
+        for step in self.blocks():
+            paths += [test.path for test in tests_of(step.content)]
+            for region in regions_of(step.content):
+                paths += reading_paths(region.value)
+            if type(step.content) is Repeat and step.content.handed:
+                paths += [path for _, reading in step.content.names for path in reading_paths(reading)]
+        for step in self.steps.values():
+            paths += step.reads + step.needs
+        return {path.origin for path in paths}
+
+    @property
+    def has_flow(self) -> bool:
+        """Whether it has paths or blocks."""
+        return (
+            bool(self.accesses or self.block_numbers)
+            or any(step.chosen for step in self.compounds())
+            or any(step.activity == "RunPlan_Activity" for step in self.awaited())
+        )
+
+
+class Reached(msgspec.Struct, frozen=True, gc=False):
+    """A member that a path names: the path up to it, and its place."""
+
+    path: Path
+    span: Span
+
+
+class TypedArgument(msgspec.Struct, frozen=True, gc=False):
+    """A value that is given under a name whose schema is known."""
+
+    callee: str
+    label: str
+    value: Path | Constant
+    schema: Json
+    """What the argument takes."""
+    within: Span
+    """The call, or as much of it as has the value."""
+    named: Span
+    """Where the argument is named."""
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """A block that stands in a property of a step's schema, to be filled in when keys are known."""
+
+    slots: tuple[str, ...]
+    block: StepObject
+
+
+class FlatGraph(msgspec.Struct, frozen=True, gc=False):
+    """A graph with its schemas composed."""
+
+    graph: Graph
+    schemas: dict[int, Json]
+    """By step: flat, without engine properties, `output` included; of a block what it gives."""
+    placed: dict[int, tuple[Placed, ...]]
+    """Blocks inside steps, by step."""
+    mixins: dict[int, Json]
+    """The composed schema of each group's mixin, by the number of the group."""
+    around: dict[int, tuple[Placed, ...]]
+    """Blocks inside the mixins of groups, by the number of the group."""
+    read: AbstractSet[str | int | Local]
+    """What something reads, or a part of which: inputs by name, steps by number, names of blocks."""
+    referring: frozenset[int] = frozenset()
+    """Steps with recursive schemas: definitions and references are in them."""
+    optional: frozenset[tuple[int, str]] = frozenset()
+    """Named arguments that are left out where they are `null`, by step."""
+
+
+# Where a path leads into a round of a `repeat`: what follows there is a name of its body.
+#
+# A round is what `previous` is, and each element of `rounds`, wherever blocks pass these on.
+
+
+_ELEMENT = "[]"
+"""In a way: an element of a list; no member that is looked for here is called so, as it would be behind a round."""
+
+_Way: TypeAlias = "tuple[Reading, tuple[str, ...]]"
+
+
+class Bodies(msgspec.Struct, frozen=True):
+    """What has to be known of the blocks that paths lead through."""
+
+    content: Callable[[int], Content]
+    """What a step does, by its number."""
+    source: Callable[[int], Path | None]
+    """The list whose elements a body is carried out for."""
+    names: Callable[[int], tuple[int, Mapping[str, Reading]]]
+    """The number of the body whose rounds `previous` and `rounds` of a body are, and the names of it as far as they are known."""
+
+
+def bodies_by_number(graph: Graph) -> Bodies:
+    """Return what there is to know of the blocks of a graph."""
+    lists: dict[int, Path] = {}
+    repeats: dict[int, tuple[int, Mapping[str, Reading]]] = {}
+    for step in graph.blocks():
+        content = step.content
+        if type(content) is Do:  # as most are: it has no list, and no rounds
+            continue
+        if isinstance(content, Each | Repeat) and isinstance(content.source, Path):
+            lists[content.body.number] = content.source
+        if isinstance(content, Repeat):
+            repeats |= dict.fromkeys((each.number for each in regions_of(content)), (content.body.number, dict(content.names)))
+    return Bodies(lambda number: graph.steps[number].content, lists.get, lambda body: repeats[body])
+
+
+class Rounds:
+    """Tells of paths whether a round lies there."""
+
+    def __init__(self, bodies: Bodies) -> None:
+        self._bodies = bodies
+        self._known: dict[Path, frozenset[int | None]] = {}
+
+    def body_of(self, path: Path) -> int | None:
+        """Return the body of whose rounds one lies at a path; `None` if none does, or something else may lie there as well."""
+        found = self._found(path)
+        return next(iter(found)) if len(found) == 1 else None
+
+    def mixed(self, path: Path) -> frozenset[int]:
+        """Return the bodies of whose rounds one may lie at a path, if something else may lie there as well."""
+        found = self._found(path)
+        return frozenset(body for body in found if body is not None) if len(found) > 1 else frozenset()
+
+    def _found(self, path: Path) -> frozenset[int | None]:
+        if path not in self._known:
+            self._known[path] = self._find(path)
+        return self._known[path]
+
+    def _find(self, path: Path) -> frozenset[int | None]:
+        found: set[int | None] = set()
+        seen: set[_Way] = set()
+        waiting: list[_Way] = [(path, ())]
+        while waiting and len(seen) < FOLLOWED_PLACES:
+            way = waiting.pop()
+            if way in seen:
+                continue
+            seen.add(way)
+            reading, rest = way
+            match reading:
+                case ObjectReading() if not rest:
+                    found.add(None)
+                case ObjectReading(members):
+                    waiting.extend((member, rest[1:]) for name, member in members if name == rest[0])
+                case Path(origin, tail):
+                    body, below = self._behind(origin, (*tail, *rest))
+                    waiting.extend(below)
+                    if body is not None or not below:
+                        found.add(body)
+                case _:
+                    pass
+        return frozenset() if waiting else frozenset(found)
+
+    def _behind(self, origin: int | str | Local, tail: tuple[str, ...]) -> tuple[int | None, list[_Way]]:
+        """Return the body of whose rounds one lies here, and where else the way goes on."""
+        match origin:
+            case Local(block, _, "item"):
+                source = self._bodies.source(block)
+                return None, [] if source is None else [(source, (_ELEMENT, *tail))]
+            case Local(block, _, "rounds") if tail[:1] == (_ELEMENT,):
+                return self._into_round(block, tail[1:])
+            case Local(block, _, "previous"):
+                return self._into_round(block, tail)
+            case int(number):
+                return None, _given(self._bodies.content(number), tail)
+            case _:
+                return None, []
+
+    def _into_round(self, block: int, tail: tuple[str, ...]) -> tuple[int | None, list[_Way]]:
+        body, names = self._bodies.names(block)
+        if not tail:
+            return body, []
+        return None, [(names[tail[0]], tail[1:])] if tail[0] in names else []
+
+
+def _given(content: Content, tail: tuple[str, ...]) -> list[_Way]:
+    """Return where a way goes on in what a block gives."""
+    if isinstance(content, Each) or (isinstance(content, Repeat) and content.source is not None):
+        found: list[_Way] = [(content.body.value, tail[1:])] if tail[:1] == (_ELEMENT,) else []
+        if isinstance(content, Repeat) and content.otherwise is not None:
+            found.append((content.otherwise.value, tail))
+        return found
+    return [(region.value, tail) for region in regions_of(content)]
+
+
+# A program that is cut into chunks: each is carried out by one executor, or is a block.
+#
+# True of this form: every step lies in one chunk (a step that waits for the server's `output` in two),
+# no chunk needs what a later one gives, neighbours in the sequence differ unless cut by hand,
+# every block is a chunk of its own, and every step that is read has its final key.
+
+
+ArtefactShape: TypeAlias = Literal["tool", "call", "process"]
+
+
+class Chunk(msgspec.Struct, frozen=True, gc=False):
+    """What one executor does without a break, or a block."""
+
+    executor: Executor | Word | Literal["else"]
+    index: int
+    """Its number among the chunks of its executor in the whole program, from 1."""
+    units: tuple[Unit, ...]
+    answers: frozenset[int]
+    """Steps that stand here with their `output` only; their inputs were filled in an earlier chunk."""
+    annotations: tuple[Json, ...]
+    block: int | None
+    """The number of the block that this is; `None` for a chunk of one executor."""
+
+
+class Plan(msgspec.Struct, frozen=True, gc=False):
+    """What is emitted."""
+
+    flat: FlatGraph
+    shape: ArtefactShape
+    chunks: tuple[Chunk, ...]
+    keys: dict[int, str]
+    """The key of each step, by number; a block that nothing reads has none."""
+    bare: bool
+    """A single model step: its schema is the tool, with no key around it."""
+    inside: Mapping[int, tuple[Chunk, ...]] = msgspec.field(default_factory=dict)
+    """The chunks of each body of a block, by the number of its region."""
+    elements: Mapping[int, str] = msgspec.field(default_factory=dict)
+    """What the element of a block is called, by the number of its region."""
+
+    def walk(self) -> Iterator[Chunk]:
+        """Yield all chunks: a block before what is in it, what is in it before what comes after."""
+        yield from all_chunks(self.flat.graph, self.chunks, self.inside)
+
+    @property
+    def intersects(self) -> bool:
+        """Whether schemas are intersected when it is emitted, so that this may still fail."""
+        return bool(self.flat.mixins or self.flat.placed) or any(chunk.annotations for chunk in self.walk())
+
+
+def all_chunks(graph: Graph, chunks: tuple[Chunk, ...], inside: Mapping[int, tuple[Chunk, ...]]) -> Iterator[Chunk]:
+    """Yield chunks and those in them: a block before what is in it, what is in it before what comes after."""
+    waiting = list(reversed(chunks))
+    while waiting:
+        chunk = waiting.pop()
+        yield chunk
+        if chunk.block is not None:
+            for region in reversed(regions_in(graph, chunk)):
+                waiting.extend(reversed(inside[region.number]))
+
+
+def regions_in(graph: Graph, chunk: Chunk) -> tuple[Region, ...]:
+    """Return the bodies that lie in a chunk; those of a `repeat` and of its `else` are two chunks."""
+    if chunk.block is None:
+        return ()
+    content = graph.steps[chunk.block].content
+    if type(content) is Repeat:
+        return regions_of(content)[1:] if chunk.executor == "else" else (content.body,)
+    return regions_of(content)
+
+
+# What may be chosen about a compilation.
+
+
+HINT = "Use {paths}."
+"""What a model step's description says about the data it reads; `{paths}` stands for them."""
+
+
+class CompileOptions(Struct, frozen=True):
+    """What may be chosen about a compilation."""
+
+    naming: str = "step"
+    """`step` for `step1_find_slot`, `camel` for `findSlot`."""
+    hints: bool = True
+    hint: str = HINT
+    """The sentence a model step's description gets; `{paths}` stands for what it reads."""
+    batch: int = 1
+    sketch: bool = False
+    """Take unknown instructions for objects of anything."""
+    limit: int = FLAT_SCHEMAS
+    """How many schemas a composed one may have."""
+    keywords: frozenset[str] = frozenset()
+    """Keywords and formats of schemas that the project has for itself."""
+    templates: bool = False
+    """Texts of programs are templates that other code fills in."""
+
+
+# What comes out: JSON documents by kind.
+#
+# True of this form: plain JSON, nothing left to resolve, ready to be written.
+
+
+Emit: TypeAlias = Literal["tool", "result", "flat", "process", "call"]
+KINDS = cast("tuple[Emit, ...]", get_args(Emit))
+_NUMBER = re.compile(r"^step\d+_")
+"""What stands before the name of a step in its key."""
+
+
+class Artefact(Struct, frozen=True, eq=False):
+    """The documents of one export; `tool` and `result` are always among them."""
+
+    name: str
+    """The stem of its file names."""
+    title: str | None
+    documents: dict[Emit, JsonObject]
+    """By kind: what a model fills in (`tool`), what comes of it (`result`), and where there is one the `process`,
+    its `flat` view, or the direct `call`."""
+    plan: Plan | None = None
+    """What they were emitted from, which is neither compared nor shown; a vibe file has none."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Artefact):
+            return NotImplemented
+        return (self.name, self.title, self.documents) == (other.name, other.title, other.documents)
+
+    __hash__ = None  # type: ignore[assignment]  # documents change
+
+    def __repr__(self) -> str:
+        return f"Artefact(name={self.name!r}, title={self.title!r}, documents={self.documents!r})"
+
+    def __instrc_tool__(self, name: str | None) -> Tool:
+        """Return the tool that a model fills in."""
+        from instrc.tools.tool import Tool, checked_json  # most compilations hand no artefact to a provider
+
+        return Tool(name or self.name, checked_json(self.documents["tool"]), self.title)
+
+    @property
+    def step(self) -> str | None:
+        """The name of the only step, where the tool is its schema, with no key around it."""
+        if self.plan is None:
+            return self.name  # of a vibe file
+        return _NUMBER.sub("", next(iter(self.plan.keys.values()))) if self.plan.bare else None
+
+    @property
+    def kind(self) -> Emit:
+        """The document that stands for the whole: the process, the direct call, or the tool."""
+        return next(kind for kind in ("process", "call", "tool") if kind in self.documents)

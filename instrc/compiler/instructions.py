@@ -1,0 +1,329 @@
+"""The instructions of one compilation, their schemas flattened once each, and the fit of arguments to them."""
+
+from __future__ import annotations
+
+import os
+from collections import ChainMap
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec.structs import replace
+
+from instrc import problems
+from instrc.compiler.graph import Instruction
+from instrc.language.program_places import place_in
+from instrc.problems.problem import Problem
+from instrc.problems.report import Report
+from instrc.problems.suggest import FOREIGN_VALUES, comparison_key, nearest
+from instrc.process.process import Process
+from instrc.schema.flattening.flatten import flatten
+from instrc.schema.relations import disjoint, literal_fault, satisfies
+from instrc.schema.walk import refers, walk
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, JsonObject, listing, mapping, tokens
+from instrc.text.limits import FLAT_SCHEMAS, LISTED_VALUES
+from instrc.text.source import Span
+from instrc.vibes.registry import ProgramFile, Registry
+
+if TYPE_CHECKING:
+    from instrc.vibes.roots import Misnamed
+
+
+# The instructions of one compilation: found in the registry, their schemas flattened once each.
+
+
+PLACEHOLDER: dict[str, Json] = {"type": "object", "additionalProperties": True}
+"""What an instruction without a schema yet is taken for: an object of anything."""
+
+EntryOf: TypeAlias = "Callable[[ProgramFile, str | None, Registry], JsonObject | None]"
+"""Compiles a program by itself, with the registry that it sees, and returns its entry, for those who launch it."""
+
+Relocate: TypeAlias = Callable[[Problem], Problem]
+"""Finds a better place for a problem, if it knows one."""
+
+
+def _inline(at: Span | None, problem: Problem) -> Problem:
+    """Return a contradiction inside of an inline schema with the places of both sides; any other problem as it is."""
+    if at is None or not at.text.startswith("@") or not isinstance(problem, problems.schemas.Contradiction):
+        return problem
+    left, right = (
+        origin if origin.uri else replace(origin, uri=at.source.name, at=place_in(at, origin.pointer))
+        for origin in (problem.left, problem.right)
+    )
+    return replace(problem, left=left, right=right, at=right.at or left.at)
+
+
+def _as_it_is(problem: Problem) -> Problem:
+    return problem
+
+
+PART = "part:"
+"""What addresses of recursive schemas begin with that are parts of others."""
+
+
+def fatal_in_program(problem: Problem) -> Problem:
+    """Return a problem of a schema as one of a program: fatal where nobody can fill the schema in."""
+    match problem:
+        case problems.schemas.Contradiction():
+            return replace(problem, fatal=True)
+        case problems.schemas.SlotConflict(impossible=fatal) | problems.schemas.ClosedAway(required=fatal):
+            return replace(problem, fatal=fatal)
+        case _:
+            return problem
+
+
+class InstructionTable:
+    """A registry with the memory of one compilation; with `sketch`, unknown names are instructions too.
+
+    Programs that are called and see other roots have tables of their own; all know each other.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        report: Report,
+        *,
+        sketch: bool = False,
+        limit: int = FLAT_SCHEMAS,
+        launch: EntryOf | None = None,
+        tables: list[InstructionTable] | None = None,
+    ) -> None:
+        self.tables: list[InstructionTable] = [] if tables is None else tables
+        """Those of one compilation, by the `home` of their instructions."""
+        self._home = len(self.tables)
+        self.tables.append(self)
+        self.registry = registry
+        self.limit = limit
+        self.report = report
+        self.sketch = sketch
+        self._instructions: dict[str, Instruction] = {}
+        self.found: dict[str, Instruction] = {}
+        """What names have been found to stand for without any doubt."""
+        self._launch = launch
+        self._loaded: set[str] = set()
+        """References that lead to vibes."""
+        self.called_programs = 0
+        """How often a reference has led to a program: its file is read anew each time."""
+        self._named: dict[str, tuple[str, ...]] = {}
+        self._flat: dict[str, Json] = {}
+        self._misnamed: dict[str, dict[str, Misnamed]] = {}
+        """By the file of a program: what near it was saved under a name by which nothing finds it."""
+        self._inline: dict[int, tuple[Json, Json]] = {}
+        """Inline schemas with their flat ones, by the identity of what is written, which is kept: several exports share it."""
+        self._parts: dict[str, Json] = {}
+        self._documents = ChainMap(self._parts, registry.documents)  # type: ignore[arg-type]  # read only, it is never written to
+
+    def named(self, name: str) -> tuple[str, ...]:
+        """Return the references of the vibes with a name."""
+        found = self._named.get(name)
+        if found is None:
+            found = self._named[name] = self.registry.lookup(name)
+        return found
+
+    def programs_named(self, name: str) -> tuple[str, ...]:
+        """Return the references of the programs with a name; vibes of all roots come before them."""
+        return self.registry.lookup_program(name)
+
+    def program(self, uri: str, at: Span | None) -> ProgramFile | None:
+        """Return the program that a reference leads to; `None` if it leads to a vibe, or nowhere."""
+        document = uri.partition("#")[0]
+        if document in self._loaded:
+            return None
+        if self.registry.has(document):
+            self._loaded.add(document)
+            return None
+        self.called_programs += 1
+        return self.registry.load_program(document, at)
+
+    def of(self, file: ProgramFile) -> InstructionTable:
+        """Return the table of a program that is called: of what its own roots hold."""
+        registry = self.registry.of(file)
+        for table in self.tables:
+            if table.registry is registry:
+                return table
+        return InstructionTable(
+            registry, self.report, sketch=self.sketch, limit=self.limit, launch=self._launch, tables=self.tables
+        )
+
+    def registry_of(self, instruction: Instruction) -> Registry:
+        """Return the registry that an instruction was found in."""
+        return self.tables[instruction.home].registry
+
+    def launched(self, file: ProgramFile, export: str | None) -> JsonObject | None:
+        """Return the entry of a program that is compiled by itself; `None` if it is no process."""
+        return None if self._launch is None else self._launch(file, export, self.registry)
+
+    def names(self) -> tuple[str, ...]:
+        """Return the name of every vibe there is."""
+        return self.registry.names()
+
+    def callable_names(self) -> tuple[str, ...]:
+        """Return the name of every vibe and of every program that can be called."""
+        return tuple(dict.fromkeys((*self.registry.names(), *self.registry.program_names())))
+
+    def instruction(self, uri: str, at: Span | None) -> Instruction:
+        """Return the instruction a reference leads to; `CompileError` if it leads nowhere."""
+        found = self._instructions.get(uri)
+        if found is None:
+            document, mark, fragment = uri.partition("#")
+            vibe = self.registry.load(document, at)
+            name = fragment.rpartition("/")[2] or vibe.segment  # a part of a vibe goes by its own name
+            found = self._instructions[uri] = Instruction(name, vibe.uri + mark + fragment, None, self._home)
+        return found
+
+    def misnamed(self, name: str, at: Span) -> Misnamed | None:
+        """Return the file that was probably saved as the vibe of a name which a program in a file reads, if there is one."""
+        from instrc.vibes.roots import misnamed  # for a mistake
+
+        program = at.source.name
+        if program not in self._misnamed:
+            there = os.path.isfile(program)  # noqa: PTH113  -- no error for a NUL
+            self._misnamed[program] = misnamed(Path(program), self.registry.roots) if there else {}
+        return self._misnamed[program].get(comparison_key(name))
+
+    def searched(self) -> tuple[str, ...]:
+        """Return where names are looked up, as a message names it."""
+        return self.registry.searched()
+
+    def uris(self) -> tuple[str, ...]:
+        """Return the references of the vibes that have been asked for."""
+        return tuple(self._instructions)
+
+    def sketched(self, name: str) -> Instruction:
+        """Return an instruction without a schema yet."""
+        return Instruction(name, None, PLACEHOLDER)
+
+    def schema(self, instruction: Instruction, at: Span | None = None) -> Json:
+        """Return the flat schema of an instruction; `CompileError` if it cannot be composed.
+
+        `at` is where an instruction without a file is written.
+        """
+        if instruction.uri is None:
+            return self._flat_inline(instruction.schema, at)
+        if instruction.home != self._home:
+            return self.tables[instruction.home].schema(instruction, at)
+        flat = self._flat.get(instruction.uri)
+        if flat is None:
+            uri, _, fragment = instruction.uri.partition("#")
+            part: Json = {"$ref": instruction.uri}  # a document of its own, so that the fragment is looked for in the vibe
+            flat = self.flatten(part) if fragment else self.flatten(self.registry.load(uri).schema, uri)
+            self._flat[instruction.uri] = flat
+        return flat
+
+    def _flat_inline(self, schema: Json, at: Span | None) -> Json:
+        """Return the flat form of a schema written in a program; what is wrong with it is reported wherever it is used."""
+        known = self._inline.get(id(schema))
+        if known is not None:
+            return known[1]
+        before = len(self.report.problems)
+        flat = self.flatten(schema, at=at, place=partial(_inline, at))
+        if len(self.report.problems) == before:
+            self._inline[id(schema)] = schema, flat
+        return flat
+
+    def flatten(self, schema: Json, base: str = "", at: Span | None = None, place: Relocate = _as_it_is) -> Json:
+        """Compose a schema; what is wrong goes to the report, with the place `at` where nothing better is known.
+
+        `place` may find a better one for a problem.
+        A part that nothing satisfies may stand in a schema, but what a program composes is to be filled in:
+        there it is an error.
+        """
+        found = Report()
+        made = flatten(
+            schema,
+            self._documents,
+            base=base,
+            nullable=True,
+            limit=self.limit,
+            share=False,  # what is composed further is looked into
+            report=found,
+            locate=self.registry.locate,
+        )
+        for problem in found.problems:
+            placed = place(fatal_in_program(problem))
+            self.report.add(placed if placed.at is not None else replace(placed, at=at))
+        return made
+
+    def part(self, schema: Json) -> Json:
+        """Return a flat schema as a part of another: a recursive one goes in by reference."""
+        if not isinstance(schema, dict) or not ("$defs" in schema or refers(schema)):
+            return schema
+        uri = f"{PART}{len(self._parts)}"
+        self._parts[uri] = schema
+        return {"$ref": uri}
+
+    def entry(self, instruction: Instruction) -> JsonObject | None:
+        """Return the entry of a process kept as a vibe: its first context if the model fills it; `None` if it is no process."""
+        process = Process.find(self.schema(instruction))
+        return None if process is None else process.entry
+
+
+# Check the names of arguments against the schema of what is called: unknown names, and missing ones.
+
+
+def unknown_argument(name: str, at: Span, callee: str, known: tuple[str, ...]) -> Problem:
+    """Return the problem of a name that what is called does not take."""
+    near = nearest(name, known)
+    return problems.plans.UnknownArgument(at=at, pointer="", callee=callee, argument=name, nearest=near, known=known)
+
+
+def missing_arguments(
+    given: Collection[str], at: Span, callee: str, known: tuple[str, ...], required: tuple[str, ...]
+) -> Problem | None:
+    """Return the problem of required names that are not given, unless names that are not taken are probably meant for them."""
+    unknown = [name for name in given if name not in known]
+    meant = {near for name in unknown for near in nearest(name, known)}
+    missing = [name for name in required if name not in given and name not in meant]
+    if len(missing) <= sum(not nearest(name, known) for name in unknown):
+        return None
+    first, *others = missing
+    return problems.plans.MissingArgument(at=at, pointer="", callee=callee, argument=first, others=tuple(others))
+
+
+# What fits an argument and was probably meant by what does not: the same value as another kind, or a member beside it.
+
+
+def fitting_literals(value: Json, schema: Json, place: str) -> tuple[str, ...]:
+    """Return what may stand at a place of a literal, a JSON Pointer, so that the whole is valid, as a program writes it."""
+    around: list[tuple[Json, str | int]] = []
+    part = value
+    for step in tokens(place):
+        key = int(step) if isinstance(part, list) else step
+        around.append((part, key))
+        part = part[key] if isinstance(part, list) and isinstance(key, int) else mapping(part)[step]
+    for each in _readings(part, schema):
+        whole = each
+        for holder, key in reversed(around):
+            whole = _with(holder, key, whole)
+        if literal_fault(whole, schema) is None:
+            return (dumps(each, indent=False),)
+    return ()
+
+
+def fitting_members(value: Json, schema: Json) -> tuple[str, ...]:
+    """Return which members of a value fit a schema, by their own schemas; none of which nothing is known."""
+    members = mapping(mapping(value).get("properties")) if isinstance(value, dict) else {}
+    return tuple(name for name, own in members.items() if own not in (True, {}) and not disjoint(own, schema))[:LISTED_VALUES]
+
+
+def _readings(value: Json, schema: Json) -> Iterator[Json]:
+    """Yield what a value was probably meant to be: without quotes or in quotes, a listed one that is near, a list of it."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            yield loads(FOREIGN_VALUES.get(value, value).lower())
+        listed = (text for _, node in walk(schema) if isinstance(node, dict) for text in listing(node.get("enum")))
+        yield from nearest(value, (text for text in listed if isinstance(text, str)))
+    elif isinstance(value, int | float):
+        yield dumps(value, indent=False)
+    if not isinstance(value, list | dict) and satisfies([], schema) is not False:
+        yield [value]
+
+
+def _with(holder: Json, key: str | int, part: Json) -> Json:
+    """Return a list or an object with another part under a key."""
+    if isinstance(holder, list):
+        return [part if place == key else each for place, each in enumerate(holder)]
+    return {name: part if name == key else each for name, each in mapping(holder).items()}

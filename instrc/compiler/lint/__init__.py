@@ -1,0 +1,1 @@
+"""What is suspicious in a vibe or a program."""

@@ -1,0 +1,487 @@
+"""Find what is suspicious in a sound schema: words that nobody knows or that do nothing, values that it refuses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from itertools import islice
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+
+from instrc.problems.problem import CompileError, Problem
+from instrc.process.process import Process
+from instrc.schema.drafts import NULLABLE, Draft, dialect_of_uri, ignored_words, modern, silences_neighbours
+from instrc.schema.formats import CHECKS, has_format
+from instrc.schema.impossible import impossible_parts, may_hold_impossible
+from instrc.schema.kinds import ALL, is_number, kind_of_value, kinds_of_types, kinds_spoken_of, listed_values, own_kinds, types_of
+from instrc.schema.laws.numbers import empty_ranges
+from instrc.schema.patterns import patterns_in, too_large
+from instrc.schema.plain_checks import satisfies_plainly
+from instrc.schema.vocabulary import (
+    DRAFT_3,
+    FORMATS,
+    HOLDERS,
+    IN_PLACE,
+    KNOWN,
+    OFFERED,
+    SPEAKS_OF,
+    is_extension,
+    removed_keywords,
+)
+from instrc.schema.walk import subschemas, with_parts
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, Location, at, listing, pointer
+from instrc.text.limits import JUDGED_VALUES, SHOWN_VALUE, TOLD_OF_A_KIND
+from instrc.text.source import Span
+
+if TYPE_CHECKING:
+    from instrc.problems.schemas import Cause
+    from instrc.schema.validation import Violation
+
+
+# The schemas of a document as they are read: in which dialect, and for which kinds of values.
+
+
+class SpanOf(Protocol):
+    """Gives the place of a part of a document."""
+
+    def __call__(self, pointer: str, /, *, key: bool = False) -> Span | None:
+        """Return the place of what a JSON Pointer leads to: of its key, or of its value."""
+
+
+class ReadNode(Struct, frozen=True):
+    """A schema that is an object, and how it is read."""
+
+    path: Location
+    schema: dict[str, Json]
+    dialect: Draft
+    above: frozenset[str]
+    """The kinds of values that the schemas around it allow here."""
+    of_process: bool
+    """Whether the document is a process, whose blocks have words of their own."""
+
+    def kinds(self) -> frozenset[str]:
+        """Return the kinds of values that it, those in its `allOf` and those around it allow by themselves."""
+        if silences_neighbours(self.schema, self.dialect):
+            return self.above
+        if "allOf" not in self.schema:
+            return self.above & own_kinds(self.schema)
+        parts = [own_kinds(part) for part in listing(self.schema["allOf"]) if isinstance(part, dict)]
+        return reduce(frozenset.intersection, parts, self.above & own_kinds(self.schema))
+
+
+def read_nodes(schema: Json) -> Iterator[ReadNode]:
+    """Yield the schemas of a document that are objects, in written order."""
+    of_process = Process.describes(schema)
+    stack: list[tuple[Location, Json, Draft, frozenset[str]]] = [((), schema, NULLABLE, ALL)]
+    while stack:
+        path, node, dialect, above = stack.pop()
+        if node.__class__ is not dict or (of_process and "of" in node and path[-1:] == ("else",)):  # of a `repeat`: no schema
+            continue
+        if "$schema" in node:
+            dialect = dialect_of_uri(node["$schema"]) or dialect
+        read = ReadNode(path, node, dialect, above, of_process)
+        yield read
+        if HOLDERS.isdisjoint(node):  # most schemas are at the end of their path
+            continue
+        within = ALL if IN_PLACE.isdisjoint(node) else read.kinds()
+        below = [
+            ((*path, *step), child, dialect, within if step[0] in IN_PLACE else ALL)
+            for step, child in subschemas(node)
+            if child.__class__ is dict
+        ]
+        stack.extend(reversed(below))
+
+
+# Find keywords that do nothing where they stand: by the type beside them, for want of another keyword, by the dialect.
+
+
+_NEEDS = {
+    "then": ("if",),
+    "else": ("if",),
+    "if": ("then", "else"),
+    "minContains": ("contains",),
+    "maxContains": ("contains",),
+}
+"""Keywords that do nothing unless one of some others stands beside them."""
+_UNEVALUATED = frozenset({"unevaluatedProperties", "unevaluatedItems"})
+_KINDS = {word: kinds_spoken_of(types) for word, types in SPEAKS_OF.items()}
+_TELLING = _KINDS.keys() | _NEEDS.keys() | DRAFT_3 | removed_keywords(2020) | {"format", "nullable"}
+"""Keywords without any of which a schema of today has nothing idle."""
+_LIMIT = "(min|max)(imum|Length|Items|Properties)"  # compiled when it is needed
+_LIMITED = {"number": "imum", "integer": "imum", "string": "Length", "array": "Items", "object": "Properties"}
+"""The second half of the words that limit the values of a type."""
+
+
+class _Idle(Struct, frozen=True):
+    """Why a keyword does nothing, as its problem says it."""
+
+    cause: Cause
+    applies_to: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+    dialect: str = ""
+    instead: str | None = None
+
+
+def idle_keywords(nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
+    """Yield the keywords of a sound schema that do nothing, in written order; `allowed` are those that a project permits."""
+    is_asked: bool | None = None
+    """Whether it matters what an `if` has evaluated, once one is met."""
+    for node in nodes:
+        old = node.dialect.old and node.dialect is not NULLABLE
+        telling = node.schema.keys() if old else node.schema.keys() & _TELLING
+        if not telling or telling <= allowed:
+            continue
+        kinds = node.kinds()
+        for word in node.schema:
+            if word not in telling or word in allowed or (not old and _applies(word, kinds)):
+                continue
+            idle = _by_dialect(word, node) or _alone(word, node) or _by_type(word, node, kinds)
+            if idle is None:
+                continue
+            if word == "if":
+                is_asked = _asks_what_was_evaluated(nodes) if is_asked is None else is_asked
+                if is_asked:
+                    continue
+            from instrc.problems.schemas import IdleKeyword  # only where there is one
+
+            yield IdleKeyword(
+                at=span_of(pointer((*node.path, word)), key=True),
+                word=word,
+                cause=idle.cause,
+                applies_to=idle.applies_to,
+                allowed=idle.allowed,
+                dialect=idle.dialect,
+                instead=idle.instead,
+            )
+
+
+def _applies(word: str, kinds: frozenset[str]) -> bool:
+    """Tell at once that a word needs no other word and looks at values of some kinds, as most do."""
+    return word in _KINDS and word not in _NEEDS and not kinds.isdisjoint(_KINDS[word])
+
+
+def _by_dialect(word: str, node: ReadNode) -> _Idle | None:
+    """Find words that the dialect does not have, and values by which a word is not understood."""
+    if word == "nullable":
+        if not isinstance(node.schema[word], bool):
+            return _Idle("value")
+        return None if node.dialect.nullable or node.schema[word] is False else _Idle("dialect", dialect=_shown(node.dialect))
+    if word in DRAFT_3:
+        return _Idle("dialect", dialect=_shown(node.dialect))
+    if word not in ignored_words(node.schema, node.dialect):
+        return None
+    beside = silences_neighbours(node.schema, node.dialect) and word not in node.dialect.unknown
+    return _Idle("reference" if beside else "dialect", dialect=_shown(node.dialect))
+
+
+def _shown(dialect: Draft) -> str:
+    return "JSON Schema 2020-12" if dialect is NULLABLE else dialect.name if dialect.nullable else f"JSON Schema {dialect.name}"
+
+
+def _alone(word: str, node: ReadNode) -> _Idle | None:
+    """Find words that need another one beside them."""
+    if word == "additionalItems" and not isinstance(node.schema.get("items"), list):
+        return _Idle("items")
+    needed = _NEEDS.get(word)
+    if needed is None or not node.schema.keys().isdisjoint(needed) or (word == "else" and node.of_process):
+        return None
+    return _Idle("alone", needed)
+
+
+def _asks_what_was_evaluated(nodes: Sequence[ReadNode]) -> bool:
+    """Tell whether some schema asks what others have evaluated: an `if` that is alone answers that."""
+    return any(not _UNEVALUATED.isdisjoint(node.schema) for node in nodes)
+
+
+def _by_type(word: str, node: ReadNode, kinds: frozenset[str]) -> _Idle | None:
+    """Find words that look only at values of types that do not get here."""
+    kinds_of_word = _KINDS.get(word)
+    if word == "format" and node.schema[word] in CHECKS:
+        kinds_of_word = frozenset({"string"})
+    if kinds_of_word is None or not kinds or not kinds.isdisjoint(kinds_of_word):
+        return None
+    allowed, limit = _types(kinds), re.fullmatch(_LIMIT, word)
+    instead = None
+    if limit is not None and len(allowed) == 1 and allowed[0] in _LIMITED:
+        instead = limit[1] + _LIMITED[allowed[0]]
+    return _Idle("type", _types(kinds_of_word), allowed, instead=None if instead in node.schema else instead)
+
+
+def _types(kinds: frozenset[str]) -> tuple[str, ...]:
+    """Return the names of types for some kinds, in alphabetical order."""
+    whole = {"number" if kind == "fraction" else kind for kind in kinds}
+    return tuple(sorted(whole - {"integer"} if "number" in whole else whole))
+
+
+# Find schemas that nothing satisfies, where no other problem says so already.
+
+
+def impossible(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf) -> Iterator[Problem]:
+    """Yield the innermost schemas of a sound document that nothing satisfies, in written order.
+
+    Left out are those of which an empty range, an `enum` without members or one of the wrong type tells it.
+    """
+    if not may_hold_impossible(node.schema for node in nodes):
+        return
+    root, read = _of_today(schema, nodes)
+    told = frozenset(node.path for node in nodes if _is_told(node))
+    for found in impossible_parts(root, read, told):
+        from instrc.problems.schemas import ImpossibleSchema  # only where there is one
+
+        written = next(node.schema for node in nodes if node.path == found.path)
+        words = [word for word in written if word in found.words] or list(written)[:1]
+        places = [span_of(pointer((*found.path, word)), key=True) for word in words]
+        yield ImpossibleSchema(
+            at=places[-1],
+            words=tuple(words),
+            names=found.names,
+            endless=found.endless,
+            others=tuple(place for place in places[:-1] if place is not None),
+        )
+
+
+def _of_today(schema: Json, nodes: Sequence[ReadNode]) -> tuple[Json, list[tuple[Location, Json]]]:
+    """Return a schema, and those in it by their written paths, in the words of today."""
+    if all(node.dialect is NULLABLE and "nullable" not in node.schema for node in nodes):
+        return schema, [(node.path, node.schema) for node in nodes]
+    done: dict[int, Json] = {}
+    for node in reversed(nodes):
+        with_today = with_parts(node.schema, done)
+        done[id(node.schema)] = modern(with_today, node.dialect) if isinstance(with_today, dict) else with_today
+    return done.get(id(schema), schema), [(node.path, done[id(node.schema)]) for node in nodes]
+
+
+def _is_told(node: ReadNode) -> bool:
+    """Tell whether another problem says that a schema leaves nothing."""
+    schema = node.schema
+    if any(empty_ranges(schema)):
+        return True
+    values = listed_values(schema) if not {"enum", "const"} & ignored_words(schema, node.dialect) else None
+    return values is not None and not own_kinds(schema)
+
+
+# Find values in a schema that the schema itself refuses: defaults, examples, members of an `enum`.
+
+
+_SAMPLES = ("default", "examples", "example")
+_VALUES_TELLING = frozenset({*_SAMPLES, "enum", "const"})
+_NO_VERDICT = frozenset({"schema", "json"})
+"""Keywords of violations that say that a value could not be judged: a reference leads to another file."""
+
+
+def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
+    """Yield the values in a sound schema that it refuses, in written order; `allowed` are keywords that a project permits."""
+    doubtful: list[tuple[Location, Json]] = []
+    for read in nodes:
+        path, node, dialect = read.path, read.schema, read.dialect
+        if _VALUES_TELLING.isdisjoint(node):
+            continue
+        excluded = list(_excluded(path, node, span_of, ignored_words(node, dialect)))
+        yield from excluded
+        if excluded or any(empty_ranges(node)):
+            continue  # that a default is refused would only say it again
+        for word in _SAMPLES:
+            if word in node and word not in allowed:
+                samples = list(_samples(word, node[word]))
+                doubtful += [((*path, word, *step), value) for step, value in samples if not satisfies_plainly(value, node)]
+    if len(doubtful) > JUDGED_VALUES:
+        from instrc.problems.files import UncheckedValues  # only where there are so many
+
+        at_first = span_of(pointer(doubtful[JUDGED_VALUES][0]))
+        yield UncheckedValues(at=at_first, count=len(doubtful) - JUDGED_VALUES, limit=JUDGED_VALUES)
+    if doubtful:
+        yield from _judged(schema, doubtful[:JUDGED_VALUES], span_of)
+
+
+def _samples(word: str, held: Json) -> Iterator[tuple[Location, Json]]:
+    if word != "examples":
+        yield (), held
+    elif isinstance(held, list):
+        yield from (((index,), value) for index, value in enumerate(held))
+
+
+def _excluded(path: Location, node: dict[str, Json], span_of: SpanOf, ignored: frozenset[str]) -> Iterator[Problem]:
+    """Yield an `enum` without members, and a `const` and members of an `enum` that have a type which `type` excludes."""
+    for word in ("const", "enum"):
+        if word in ignored:
+            continue
+        listed = [node[word]] if word == "const" and word in node else node.get(word)
+        place = pointer((*path, word))
+        if word == "enum" and listed == []:
+            from instrc.problems.schemas import EmptyEnum  # only where there is one, as the problems below
+
+            yield EmptyEnum(at=span_of(place))
+        if isinstance(listed, list):
+            yield from _repeated(listed, path, span_of) if word == "enum" else ()
+            yield from _without_format(word, listed, path, node, span_of) if "format" not in ignored else ()
+        types = None if "type" in ignored else types_of(node.get("type"))
+        if types is None or not isinstance(listed, list):
+            continue
+        kinds = kinds_of_types(node["type"]) | (frozenset({"null"}) if node.get("nullable") is True else frozenset())
+        wrong = [value for value in listed if kind_of_value(value) not in kinds]
+        if wrong:
+            from instrc.problems.schemas import ExcludedValue
+
+            yield ExcludedValue(
+                at=span_of(place),
+                word=word,
+                values=tuple(_shortened(value) for value in wrong[:5]),
+                types=tuple(sorted(types)),
+                every=len(wrong) == len(listed),
+            )
+
+
+def _repeated(listed: list[Json], path: Location, span_of: SpanOf) -> Iterator[Problem]:
+    """Yield the members of an `enum` that equal an earlier one."""
+    seen: set[tuple[str, Json]] = set()
+    for index, value in enumerate(listed):
+        key = (value.__class__.__name__, dumps(value)) if not is_number(value) else ("number", value)
+        if key in seen:
+            from instrc.problems.schemas import RepeatedValue  # only where there is one
+
+            yield RepeatedValue(at=span_of(pointer((*path, "enum", index))), value=_shortened(value))
+        seen.add(key)
+
+
+def _without_format(word: str, listed: list[Json], path: Location, node: dict[str, Json], span_of: SpanOf) -> Iterator[Problem]:
+    """Yield the listed texts that do not have the format of their schema."""
+    written = node.get("format")
+    if not isinstance(written, str) or written not in CHECKS:
+        return
+    wrong = [(index, value) for index, value in enumerate(listed) if not has_format(written, value)]
+    for index, value in wrong:
+        from instrc.problems.schemas import FormatExcludesValue  # only where there is one
+
+        place = pointer((*path, word) if word == "const" else (*path, word, index))
+        every = len(wrong) == len(listed)
+        yield FormatExcludesValue(at=span_of(place), word=word, value=_shortened(value), format=written, every=every)
+
+
+def _shortened(value: Json) -> str:
+    text = dumps(value, indent=False)
+    return text if len(text) <= 30 else text[:29] + "…"
+
+
+def _judged(schema: Json, doubtful: list[tuple[Location, Json]], span_of: SpanOf) -> Iterator[Problem]:
+    """Yield those of some values, given with their places, that the schemas around them refuse for certain."""
+    from instrc.schema.upgrade import upgrade  # heavy as the next one, and few schemas need them
+    from instrc.schema.validation import PartValidator
+
+    try:
+        today = upgrade(schema, nullable=True)
+    except CompileError:  # the dialect is not known, or a reference leads nowhere: that is told by others
+        return
+    validator = PartValidator(today)
+    for path, value in doubtful:
+        word = next(part for part in reversed(path) if part in _SAMPLES)
+        holder = path[: len(path) - 1 - path[::-1].index(word)]
+        try:
+            if at(today, pointer(path)) != value:
+                continue
+        except (LookupError, ValueError):  # it stands elsewhere in the words of today
+            continue
+        violations = validator.validate(value, pointer(holder))
+        if violations and violations[0].keyword not in _NO_VERDICT:
+            from instrc.problems.schemas import RefusedDefault
+
+            place = span_of(pointer(path))
+            yield RefusedDefault(at=place, word=str(word), reason=_reason(violations[0]), null=value is None)
+
+
+def _reason(violation: Violation) -> str:
+    where = f"at `{violation.instance}` " if violation.instance else ""
+    text = f"{where}{violation.message}"
+    return text if len(text) <= SHOWN_VALUE else f"{text[:50]} … {text[-65:]}"
+
+
+# Find what is suspicious in a sound schema: words that nobody knows or that do nothing, bounds and values that leave nothing.
+
+
+def suspicious_words(schema: Json, span_of: SpanOf, allowed: frozenset[str] = frozenset()) -> Iterator[Problem]:
+    """Yield keywords and formats that nobody has defined, empty ranges, idle keywords and refused values, each in written order.
+
+    `allowed` are the keywords that a project has for itself.
+    """
+    nodes = list(read_nodes(schema))
+    found = (
+        _unknown(nodes, span_of, allowed),
+        idle_keywords(nodes, span_of, allowed),
+        refused_values(schema, nodes, span_of, allowed),
+    )
+    for kind in (*found, impossible(schema, nodes, span_of)):
+        yield from islice(kind, TOLD_OF_A_KIND)
+        if (further := next(kind, None)) is not None:
+            from instrc.problems.files import FurtherProblems  # only where there are so many
+
+            yield FurtherProblems(at=further.at, kind=further.name, limit=TOLD_OF_A_KIND)
+
+
+def _unknown(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
+    for read in nodes:
+        path, node = read.path, read.schema
+        if not node.keys() <= KNOWN:
+            for keyword in node:
+                if read.of_process and not path and keyword in {"inputs", "value"}:
+                    continue
+                if keyword not in KNOWN and keyword not in allowed and not is_extension(keyword):
+                    yield _unknown_keyword(keyword, span_of(pointer((*path, keyword)), key=True))
+        written = node.get("format")
+        if written.__class__ is str and written not in FORMATS and written not in allowed and not is_extension(written):
+            yield _unknown_format(written, span_of(pointer((*path, "format"))))
+        yield from _ranges(path, node, span_of)
+        if _OF_PATTERNS.isdisjoint(node):
+            continue
+        for below, pattern in patterns_in(node):
+            if (why := too_large(pattern)) is not None:
+                from instrc.problems.files import PatternTooLarge  # only where there is one
+
+                yield PatternTooLarge(at=span_of(pointer((*path, *below))), why=why)
+
+
+_OF_PATTERNS = frozenset({"pattern", "patternProperties"})
+
+
+def _unknown_keyword(keyword: str, at: Span | None) -> Problem:
+    from instrc.problems.schemas import UnknownKeyword
+    from instrc.problems.suggest import nearest  # only where something is wrong, as the problems below
+
+    return UnknownKeyword(at=at, word=keyword, nearest=_OF_OTHERS.get(keyword) or nearest(keyword, OFFERED))
+
+
+_OF_OTHERS = {
+    "min": ("minimum", "minLength", "minItems"),
+    "max": ("maximum", "maxLength", "maxItems"),
+    "regex": ("pattern",),
+    "match": ("pattern",),
+    **dict.fromkeys(("values", "choices", "allowed"), ("enum",)),
+    **dict.fromkeys(("fields", "props", "attributes"), ("properties",)),
+    "reference": ("references",),
+    "activty": ("activity",),
+    "argument": ("arguments",),
+}
+"""Keywords of other systems and of our own engine, and what says the same."""
+
+
+def _unknown_format(written: str, at: Span | None) -> Problem:
+    from instrc.problems.schemas import UnknownFormat
+    from instrc.problems.suggest import nearest
+
+    return UnknownFormat(at=at, word=written, nearest=nearest(written, tuple(sorted(FORMATS))))
+
+
+def _ranges(path: Location, node: dict[str, Json], span_of: SpanOf) -> Iterator[Problem]:
+    """Yield pairs of bounds between which there is nothing."""
+    for lower, upper, _ in empty_ranges(node):
+        from instrc.problems.schemas import EmptyRange
+
+        yield EmptyRange(
+            at=span_of(pointer((*path, lower))),
+            lower=lower,
+            upper=upper,
+            low=str(node[lower])[:40],
+            high=str(node[upper])[:40],
+            other=span_of(pointer((*path, upper))),
+        )

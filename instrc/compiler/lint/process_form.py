@@ -1,0 +1,114 @@
+"""Tell why a vibe that is to be a process cannot be read as one, or not what stands in it for the engine, and show the place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from instrc.problems.plans import InvalidTools
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.problems.runs import UnreadableProcess
+from instrc.problems.schemas import InvalidSchema
+from instrc.process.process import Process
+from instrc.schema.walk import walk
+from instrc.schema.wellformed import problems_of
+from instrc.text.jsonvalue import Json, Location, at, listing, pointer, tokens
+from instrc.text.limits import CHAINED_REFERENCES
+from instrc.tools.plan_tools import fault_of_tools
+from instrc.vibes.registry import Registry
+from instrc.vibes.vibe import Vibe
+
+
+def reading_problems(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
+    """Return what keeps a process from being read; nothing if it is not one, or if it is only sound when composed."""
+    refused = _refusals(vibe.schema)
+    if not refused and not any(_leads_out(node) for _, node in walk(vibe.schema)):
+        return ()
+    from instrc.schema.flattening.flatten import flatten  # only where one is refused, or written in several files
+
+    try:
+        flat = flatten(vibe.schema, registry.documents, base=vibe.uri, nullable=True, report=Report(), locate=registry.locate)
+    except CompileError:  # what it refers to is told by itself
+        return ()
+    found = _refusals(flat)
+    return tuple(replace(each, at=vibe.span(_written(vibe.schema, each.pointer))) for each in (found and refused) or found)
+
+
+def form_problems(vibe: Vibe) -> Iterator[Problem]:
+    """Yield tools of plans that are none, lists to choose from that are no paths, and conditions whose schemas are none."""
+    for path, node in walk(vibe.schema):
+        if not isinstance(node, dict):
+            continue
+        yield from _in_plan(vibe, path, node.get("plan"))
+        if "among" in node and not (isinstance(node["among"], str) and node["among"]):
+            place = pointer((*path, "among"))
+            yield InvalidSchema(at=vibe.span(place), pointer=place, reason="it is the path to the list that the value is one of")
+        repeat = node.get("repeat")
+        yield from _in_condition(vibe, (*path, "when"), node.get("when"))
+        yield from _in_condition(vibe, (*path, "repeat", "until"), repeat.get("until") if isinstance(repeat, dict) else None)
+
+
+def _in_plan(vibe: Vibe, path: Location, plan: Json) -> Iterator[Problem]:
+    """Yield the tools of a plan that are none: plans of them would not be checked."""
+    if not isinstance(plan, dict) or plan.keys() != {"tools"}:
+        return
+    place = pointer((*path, "plan", "tools"))
+    if not isinstance(plan["tools"], dict):
+        yield InvalidSchema(at=vibe.span(place), pointer=place, reason="the tools of a plan are an object, by their names")
+        return
+    fault = fault_of_tools(plan["tools"])
+    if fault is not None:
+        place = pointer((*path, "plan", "tools", str(fault[0])))
+        reason = InvalidTools(tool=fault[0], fault=fault[1]).message
+        yield InvalidSchema(at=vibe.span(place), pointer=place, reason=reason)
+
+
+def _in_condition(vibe: Vibe, path: Location, condition: Json) -> Iterator[Problem]:
+    """Yield what is wrong with the schemas of a condition; its form is told by who reads the process."""
+    listed = condition.get("anyOf") if isinstance(condition, dict) else None
+    tests = [((*path, "anyOf", number), test) for number, test in enumerate(listing(listed))] or [(path, condition)]
+    for way, test in tests:
+        if isinstance(test, dict) and isinstance(test.get("path"), str) and isinstance(test.get("schema"), dict):
+            around = pointer((*way, "schema"))
+            for problem in problems_of(test["schema"]):
+                yield replace(problem, at=vibe.span(around + problem.pointer), pointer=around + problem.pointer)
+
+
+def _refusals(schema: Json) -> list[UnreadableProcess]:
+    try:
+        Process.find(schema)
+    except CompileError as error:
+        return [problem for problem in error.problems if isinstance(problem, UnreadableProcess)]
+    return []
+
+
+def _leads_out(node: Json) -> bool:
+    reference = node.get("$ref") if isinstance(node, dict) else None
+    return isinstance(reference, str) and not reference.startswith("#")
+
+
+def _written(document: Json, place: str) -> str:
+    """Return where that stands to which a pointer through the names of contexts leads, or the nearest around it."""
+    found: list[str] = []
+    try:
+        for token in tokens(place):
+            found = _followed(document, found, token)
+            at(document, pointer([*found, token]))
+            found.append(token)
+        return pointer(_followed(document, found, None))
+    except (LookupError, ValueError):
+        return pointer(found)
+
+
+def _followed(document: Json, found: list[str], token: str | None) -> list[str]:
+    """Follow references within the document from a place until something has a member."""
+    for _ in range(CHAINED_REFERENCES):
+        node = at(document, pointer(found))
+        reference = node.get("$ref") if isinstance(node, dict) and token not in node else None
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            break
+        at(document, reference[1:])
+        found = tokens(reference[1:])
+    return found

@@ -1,0 +1,459 @@
+"""Find what compiles in a program, but was hardly meant."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, partial
+from itertools import pairwise
+
+from msgspec.structs import replace
+
+from instrc.compiler.graph import (
+    TIMING,
+    Application,
+    CompileOptions,
+    Fusion,
+    Graph,
+    Instruction,
+    MixinGroup,
+    StepObject,
+    Unit,
+    regions_of,
+)
+from instrc.compiler.instructions import InstructionTable
+from instrc.compiler.lint.placeholders import placeholders, program_nodes, statements_with
+from instrc.compiler.lint.review import hidden_versions, review
+from instrc.language.program_places import place_in
+from instrc.language.surface import (
+    Annotated,
+    Anonymous,
+    Binding,
+    Body,
+    Call,
+    Inline,
+    Input,
+    Literal,
+    Matches,
+    Name,
+    Object,
+    Pipe,
+    Program,
+    Uri,
+)
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.problems.suggest import is_a_slip_of
+from instrc.schema.drafts import join
+from instrc.schema.walk import required_names, walk
+from instrc.schema.wellformed import problems_of
+from instrc.text.durations import is_duration
+from instrc.text.jsonvalue import Json, mapping
+from instrc.text.limits import COMPARED_LABELS, COMPARED_NAME
+from instrc.text.source import Span
+from instrc.vibes.registry import Registry
+from instrc.vibes.uri import SCHEME, evergreen_of
+from instrc.vibes.vibe import Vibe
+
+# Examine the schemas that are written in a program, after `@`, as the vibes of the registry are examined.
+
+
+_OBJECT = r"@(?!\s*[\"'])"
+"""An `@` before what is no string."""
+
+
+def review_annotations(program: Program, allowed: frozenset[str] = frozenset()) -> Iterator[Problem]:
+    """Yield what is wrong with annotations and inline schemas, in order of place; `allowed` are the project's own keywords."""
+    if "@" not in program.source.text:
+        return
+    from instrc.compiler.lint.keywords import suspicious_words  # many programs annotate nothing
+
+    for schema, at, inline in _schemas(program):
+        place = partial(place_in, at)
+        unsound = problems_of(schema, place)
+        yield from unsound
+        if not unsound:
+            found = suspicious_words(schema, place, allowed)
+            yield from (_at_the_top(problem, schema, at, inline=inline) for problem in found)
+
+
+def _at_the_top(problem: Problem, schema: Json, at: Span, *, inline: bool) -> Problem:
+    """Return a problem that knows whether its keyword stands at the top of an annotation."""
+    from instrc.problems.schemas import UnknownKeyword
+
+    if isinstance(problem, UnknownKeyword) and isinstance(schema, dict) and problem.word in schema:
+        at_the_top = problem.at == place_in(at, f"/{problem.word}", key=True)
+        return replace(problem, annotating=at_the_top and not inline, inline=at_the_top and inline)
+    return problem
+
+
+def _schemas(program: Program) -> Iterator[tuple[Json, Span, bool]]:
+    """Yield each object after an `@` with the place that holds it, and whether it is a schema of its own."""
+    for node in program_nodes(statements_with(program, _OBJECT)):
+        match node:
+            case Annotated(annotation=dict() as schema, annotation_span=at) | Input(annotation=dict() as schema, span=at):
+                yield schema, at, False
+            case Matches(schema=schema, schema_span=at):
+                yield schema, at, False
+            case Inline(schema, at):
+                yield schema, at, True
+            case _:
+                pass
+
+
+# Find what compiles, but was hardly meant.
+#
+# Lines indented like stages, empty braces, labels that differ by one letter, a goal that is a name, a `Fail` that gives no
+# reason.
+
+
+_DEEPER = re.compile(r"^([ \t]*)[^\s/](?>.*\S)(?<![;{(,|:=\[])\s*\n(?=\1[ \t]+[^\W\d])", re.MULTILINE)
+"""A line that may be followed by a deeper one that begins with a name; each line is looked at once, from its beginning."""
+_EMPTY = (re.compile(r"\{\s*\}"), re.compile(r"@\s*(?:\"\"|'')"))  # apart, as what begins with one letter is found fast
+_LABEL = re.compile(r"[(,{]\s*+([^\W\d]\w{4,}+)\s*+:")
+_FAIL = r"\bFail\b\s*(?:\(\s*\)|[^\s(]|$)"
+"""A `Fail` without anything in its brackets."""
+_TIMED = re.compile(r"(?:[(,]|(?<!@)(?<!@ )\{)\s*(?:within|delay)\s*:\s*[\"']P")
+"""A time that may be an argument: annotations that begin with it are left out."""
+_PEOPLE = ("_User", "_Human")
+_SHORTEST = 5
+"""The least number of letters of a label that may be misspelt: `from` and `form` are both words."""
+_KEYED = frozenset({"Process", "LLM_Context", "Server_Context", "User_Context", "StartProcess", "LaunchProcess"})
+"""Names whose braces hold keys of steps."""
+
+
+def slips(program: Program) -> Iterator[Problem]:
+    """Yield what is probably a slip in a program that compiles; the text says first whether there is any."""
+    text = program.source.text
+    deeper, empty = _DEEPER.search(text), any(each.search(text) for each in _EMPTY)
+    similar = ":" in text and _may_be_similar(set(_LABEL.findall(text)))
+    named, bare = _goals_like_names(program), "Fail" in text and re.search(_FAIL, text)
+    timed = ("within" in text or "delay" in text) and _TIMED.search(text)
+    yield from named
+    if not (deeper or empty or similar or bare or timed):
+        return
+    written = list(program_nodes(program.statements))
+    if deeper:
+        yield from _indented(program, written)
+    if empty:
+        yield from _empty(written)
+    if similar:
+        yield from _similar_labels(written)
+    if bare:
+        yield from _bare_fails(written)
+    if timed:
+        yield from _timed_people(written)
+
+
+def _goals_like_names(program: Program) -> list[Problem]:
+    """Return a problem for each goal that is, letter by letter, the name of a value: its quotes were hardly meant."""
+    goals = []
+    known = {"prompt"}
+    for statement in program.statements:
+        if isinstance(statement, Input | Binding):
+            known.add(statement.name.text)
+        value = statement.value if isinstance(statement, Binding | Anonymous) else None
+        if isinstance(value, Pipe) and isinstance(first := value.stages[0], Literal) and isinstance(first.value, str):
+            goals.append((first.value, first.span))
+    if not any(text in known for text, _ in goals):
+        return []
+    from instrc.problems.habits import QuotedName  # only where there is one
+
+    return [QuotedName(at=at, word=text) for text, at in goals if text in known]
+
+
+def _bare_fails(written: list[object]) -> Iterator[Problem]:
+    """Yield each `Fail` that is given nothing, neither a reason nor a value; of an argument it is told that it is no value."""
+    from instrc.problems.habits import BareFail  # only where there is one
+
+    piped = {id(_plain(stage)) for node in written if isinstance(node, Pipe) for stage in node.stages[1:]}
+    calls = [node for node in written if isinstance(node, Call)]
+    elsewhere = piped | {id(part) for call in calls for part in (call.callee, *(_plain(each.value) for each in call.arguments))}
+    for node in written:
+        match node:
+            case Call(callee=Name(text="Fail"), arguments=()) | Name(text="Fail") if id(node) not in elsewhere:
+                yield BareFail(at=node.span)
+            case _:
+                pass
+
+
+def _timed_people(written: list[object]) -> Iterator[Problem]:
+    """Yield each time that a step of a person is given as an argument, named like the words of a deadline."""
+    from instrc.problems.habits import DeadlineAsArgument  # only where there is one
+
+    for node in written:
+        if not isinstance(node, Call) or not node.callee.text.endswith(_PEOPLE):
+            continue
+        for label, at, value in _labelled(node):
+            if label in TIMING and isinstance(value, Literal) and isinstance(value.value, str) and is_duration(value.value):
+                yield DeadlineAsArgument(at=at, word=label, written=value.value)
+
+
+def _plain(value: object) -> object:
+    while isinstance(value, Annotated):
+        value = value.value
+    return value
+
+
+def _indented(program: Program, written: list[object]) -> Iterator[Problem]:
+    from instrc.problems.habits import IndentedStatement  # only where there is one
+
+    bodies = [(*node.statements, node.value) for node in written if isinstance(node, Body)]
+    for statements in (program.statements, *bodies):
+        for before, after in pairwise(statements):
+            value = after.value if isinstance(after, Anonymous) else after
+            if isinstance(before, Binding | Anonymous) and _could_be_stage(value) and _is_deeper(before.span, value.span):
+                yield IndentedStatement(at=value.stages[0].span if isinstance(value, Pipe) else value.span)
+
+
+def _could_be_stage(value: object) -> bool:
+    """Tell whether an expression is an instruction that is given no value of its own."""
+    if isinstance(value, Pipe):
+        return _could_be_stage(value.stages[0])
+    if isinstance(value, Annotated):
+        return _could_be_stage(value.value)
+    if isinstance(value, Call):
+        return all(argument.label is None and isinstance(argument.value, Name | Object) for argument in value.arguments) and (
+            not value.arguments or value.callee.text.endswith("_Mixin")
+        )
+    return isinstance(value, Name | Uri)
+
+
+def _is_deeper(before: Span, after: Span) -> bool:
+    """Tell whether a statement begins a line that is indented more than the line of the statement before, which has no `;`."""
+    text = before.source.text
+    first, second = _margin(text, before.start), _margin(text, after.start)
+    if first is None or second is None or not (len(second) > len(first) and second.startswith(first)):
+        return False
+    between = text[before.end : after.start]
+    return ";" not in between and not text[before.start : before.end].endswith(";")
+
+
+def _margin(text: str, start: int) -> str | None:
+    """Return the white space before what begins a line; `None` for what does not."""
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    return None if line.strip() else line
+
+
+def _empty(written: list[object]) -> Iterator[Problem]:
+    from instrc.problems.habits import EmptyBraces  # only where there are some
+
+    for node in written:
+        match node:
+            case Annotated(annotation={} | "" as annotation, annotation_span=at) if not annotation:
+                yield EmptyBraces(at=at, annotating=True)
+            case Pipe(stages):
+                yield from (EmptyBraces(at=stage.span, in_pipe=True) for stage in stages if _is_empty(stage))
+            case Call(callee=Name(text=callee) | Uri(text=callee), arguments=arguments) if callee not in _KEYED:
+                for argument in arguments:
+                    if argument.label is None and _is_empty(argument.value):
+                        yield EmptyBraces(at=argument.value.span)
+            case _:
+                pass
+
+
+def _is_empty(value: object) -> bool:
+    return isinstance(value, Object) and not value.fields
+
+
+def _may_be_similar(labels: set[str]) -> bool:
+    """Tell whether two of many words may differ by one letter."""
+    seen: set[str] = set()
+    for label in labels:
+        shorter = _shortened(label)
+        if not seen.isdisjoint(shorter):
+            return True
+        seen |= shorter
+    return False
+
+
+def _shortened(label: str) -> set[str]:
+    """Return a word and what it is without one of its letters: words that differ by one letter share one of these."""
+    if len(label) > COMPARED_NAME:
+        return {label}
+    return {label, *(label[:at] + label[at + 1 :] for at in range(len(label)))}
+
+
+def _similar_labels(written: list[object]) -> Iterator[Problem]:
+    calls: defaultdict[str, list[dict[str, Span]]] = defaultdict(list)
+    for node in written:
+        if isinstance(node, Call) and node.callee.text not in _KEYED:
+            calls[node.callee.text].append(_labels(node))
+    for callee, uses in calls.items():
+        yield from _similar_in(callee, uses)
+
+
+def _similar_in(callee: str, uses: list[dict[str, Span]]) -> Iterator[Problem]:
+    """Yield labels that are another one with a wrong letter, and never stand beside it; the rarer one is the slip."""
+    from instrc.problems.habits import SimilarLabel  # only where there is one
+
+    places: defaultdict[str, dict[int, Span]] = defaultdict(dict)
+    for number, use in enumerate(uses):
+        for label, at in use.items():
+            places[label][number] = at
+    first = {label: next(iter(found.values())) for label, found in places.items()}
+    usual: defaultdict[str, list[str]] = defaultdict(list)
+    for label in sorted(places, key=lambda label: (-len(places[label]), first[label].start)):
+        shortened = _shortened(label)
+        near = dict.fromkeys(each for word in shortened for each in usual[word][:COMPARED_LABELS])
+        found = [each for each in near if _is_slip(label, each) and places[each].keys().isdisjoint(places[label])]
+        if found:
+            other = min(found, key=lambda each: (-len(places[each]), first[each].start))
+            yield SimilarLabel(at=first[label], label=label, callee=callee, other=other, there=first[other])
+        for word in shortened:
+            usual[word].append(label)
+
+
+def _labels(call: Call) -> dict[str, Span]:
+    """Return the labels of the values that a call is given, those in braces included."""
+    return {label: at for label, at, _ in _labelled(call)}
+
+
+def _labelled(call: Call) -> Iterator[tuple[str, Span, object]]:
+    """Yield the labels of the values that a call is given, their places, and the values: those in braces last."""
+    for argument in call.arguments:
+        if argument.label and argument.label_span:
+            yield argument.label, argument.label_span, argument.value
+    for argument in call.arguments:
+        if argument.label is None and isinstance(argument.value, Object):
+            yield from ((each.key, each.key_span, each.value) for each in argument.value.fields)
+
+
+def _is_slip(label: str, other: str) -> bool:
+    """Tell whether a label is another one with one letter wrong; numbers and plurals are other names."""
+    if min(len(label), len(other)) < _SHORTEST or not is_a_slip_of(label, other):
+        return False
+    numbers = re.sub(r"\d", "", label) == re.sub(r"\d", "", other)
+    return not numbers and label.rstrip("s") != other.rstrip("s")
+
+
+# Review the vibes that a program uses, as `instrc check` would, so that nothing compiles that is not valid.
+
+
+def used_vibes(uris: Iterable[str], registry: Registry) -> tuple[Vibe, ...]:
+    """Return the vibes that references lead to, and those that these refer to in turn; what leads nowhere is left out."""
+    found: dict[str, Vibe] = {}
+    waiting = list(uris)
+    seen: set[str] = set()
+    while waiting:
+        uri = waiting.pop().partition("#")[0]
+        if uri in seen or uri[: len(SCHEME)].lower() != SCHEME:
+            continue
+        seen.add(uri)
+        try:
+            vibe = registry.load(uri)
+        except CompileError:  # it is reported where it is referred to
+            continue
+        if vibe.uri not in found:
+            found[vibe.uri] = vibe
+            waiting.extend(join(vibe.uri, written) for written in _references(vibe))
+    return tuple(found[uri] for uri in sorted(found))
+
+
+def review_used(uris: Iterable[str], registry: Registry, report: Report) -> None:
+    """Report the errors of all vibes that a program uses, and versions that it does not use for want of a number."""
+    for vibe in used_vibes(uris, registry):
+        report.problems.extend(_errors(vibe, registry))
+        if evergreen_of(vibe.uri) == vibe.uri:
+            report.problems.extend(hidden_versions(vibe, registry))
+
+
+@lru_cache(maxsize=4096)
+def _errors(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
+    """Return what keeps a vibe from being used; it does not change while its registry lives."""
+    found = Report()
+    review(vibe, registry, found, suspicions=False)
+    return tuple(problem for problem in found.problems if problem.severity == "error")
+
+
+def _references(vibe: Vibe) -> Iterable[str]:
+    for _, node in walk(vibe.schema):
+        if node.__class__ is dict:
+            yield from (found for found in map(node.get, ("$ref", "$dynamicRef")) if isinstance(found, str))
+
+
+# What is suspicious in a program: before its names are looked up, and after, in the vibes that it uses.
+
+
+def review_program(program: Program, options: CompileOptions) -> Iterator[Problem]:
+    """Yield what is wrong with the schemas and the texts in a program, and what was hardly meant as it is written."""
+    yield from review_annotations(program, options.keywords)
+    yield from slips(program)
+    if not options.templates:
+        yield from placeholders(program)
+
+
+def review_vibes(instructions: InstructionTable, report: Report) -> None:
+    """Report what is wrong with the vibes that a program uses, and with those of the programs that it calls."""
+    for table in instructions.tables:
+        review_used(table.uris(), table.registry, report)
+
+
+# Find slots of mixins that must be filled and are not: what stands there then is anything at all.
+
+
+_SAYS_NOTHING = frozenset({"title", "description", "$comment", "default", "examples", "deprecated", "readOnly", "writeOnly"})
+
+
+def empty_slots(graph: Graph, schema_of: Callable[[Instruction], Json]) -> Iterator[Problem]:
+    """Yield the required slots of mixins that a program leaves empty; `schema_of` gives the flat schema of an instruction."""
+    for application in _applications(graph):
+        schema = schema_of(application.mixin)
+        for name in _slots(schema):
+            filled = any(slot.name == name for slot in application.slots)
+            if not filled and not any(_names(annotation, name) for annotation in application.annotations):
+                from instrc.problems.schemas import EmptySlot  # only where there is one
+
+                yield EmptySlot(at=application.span, word=name, mixin=application.mixin.name)
+
+
+def _slots(schema: Json) -> list[str]:
+    """Return the required properties of a mixin, `default` aside, that say nothing about what stands in them."""
+    if not isinstance(schema, dict):
+        return []
+    properties, required = mapping(schema.get("properties")), required_names(schema)
+    return [name for name, part in properties.items() if name in required and name != "default" and _is_open(part)]
+
+
+def _is_open(schema: Json) -> bool:
+    if not isinstance(schema, dict):
+        return schema is True
+    return schema.keys() - {"type"} <= _SAYS_NOTHING and schema.get("type", "object") == "object"
+
+
+def _names(annotation: Json, name: str) -> bool:
+    properties = annotation.get("properties") if isinstance(annotation, dict) else None
+    return isinstance(properties, dict) and name in properties
+
+
+def _applications(graph: Graph) -> Iterator[Application]:
+    """Yield every use of a mixin in a graph, once each."""
+    seen: set[int] = set()
+    contents = [step.content for step in graph.compounds()]
+    groups = _groups(graph.units)
+    while contents or groups:
+        found: tuple[Application, ...] = ()
+        if groups:
+            group = groups.pop()
+            found = (group.application,)
+            groups += _groups(group.members)
+        else:
+            match contents.pop():
+                case Fusion(slots=slots, mixins=mixins):
+                    contents.extend(slot.content for slot in slots)
+                    found = mixins
+                case StepObject(units=inner):
+                    groups += _groups(inner)
+                case block:
+                    for region in regions_of(block):
+                        groups += _groups(region.units)
+        for application in found:
+            if id(application) not in seen:
+                seen.add(id(application))
+                contents.extend(slot.content for slot in application.slots)
+                yield application
+
+
+def _groups(units: tuple[Unit, ...]) -> list[MixinGroup]:
+    return [unit for unit in units if not isinstance(unit, int)]

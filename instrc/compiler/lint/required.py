@@ -1,0 +1,254 @@
+"""Names in `required` that nothing describes, and the schemas that apply to one value."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from instrc.problems.problem import CompileError
+from instrc.problems.suggest import NearestNames
+from instrc.schema.patterns import may_match
+from instrc.schema.references import DynamicScope, SchemaStore
+from instrc.schema.vocabulary import IN_PLACE
+from instrc.schema.walk import subschemas, walk
+from instrc.text.jsonvalue import Json, Location, listing
+from instrc.text.limits import MATCHED_AT_ONCE, REQUIRED_VARIANTS
+
+# Collect the schemas that apply to one value: a schema with those of its `allOf`, its references and its branches.
+#
+# A shape gathers the schemas that `allOf`, `anyOf`, `oneOf`, conditions and references bring together at one place,
+# so that a name may be looked for in all of them.  It does not compute what they mean together; `flatten` does.
+
+
+_IN_PLACE = IN_PLACE - {"not"}
+_BELOW = ("additionalProperties", "unevaluatedProperties", "items", "contains", "unevaluatedItems", "additionalItems")
+
+
+class ScopedSchema(NamedTuple):
+    """One schema of a shape, with the scope that its references are read in."""
+
+    node: Json
+    scope: DynamicScope
+
+
+class Shape:
+    """The schemas that hold for one instance."""
+
+    __slots__ = ("complete", "parts")
+
+    def __init__(self, parts: tuple[ScopedSchema, ...], *, complete: bool) -> None:
+        self.parts: tuple[ScopedSchema, ...] = parts
+        self.complete: bool = complete
+        """Whether all references in it lead somewhere, so that nothing is missing from `parts`."""
+
+    def objects(self) -> Iterator[tuple[dict[str, Json], DynamicScope]]:
+        """Yield the schemas that are objects, not booleans."""
+        for node, scope in self.parts:
+            if node.__class__ is dict:
+                yield node, scope
+
+    def is_open(self) -> bool:
+        """Tell whether further properties are invited in so many words."""
+        keywords = ("additionalProperties", "unevaluatedProperties")
+        return any(node.get(keyword, False) is not False for node, _ in self.objects() for keyword in keywords)
+
+
+class Shapes:
+    """The shapes of one document of a library."""
+
+    def __init__(self, library: SchemaStore) -> None:
+        self.library = library
+        self._pairs = MATCHED_AT_ONCE
+
+    def of(self, parts: list[ScopedSchema]) -> Shape:
+        """Return the shape that some schemas for one instance make with all that they apply to it."""
+        found: dict[int, ScopedSchema] = {}
+        complete = True
+        stack = list(reversed(parts))
+        while stack:
+            part = stack.pop()
+            if id(part.node) in found:
+                continue
+            found[id(part.node)] = part
+            node, scope = part
+            if node.__class__ is not dict:
+                continue
+            below = list(self._in_place(node, scope))
+            try:
+                view = self.library.view(node, scope)
+                below += [ScopedSchema(target.node, target.scope) for target in self.library.references(view, scope)]
+            except CompileError:
+                complete = False
+            stack.extend(reversed(below))
+        return Shape(tuple(found.values()), complete=complete)
+
+    def describe(self, shape: Shape, name: str) -> bool:
+        """Tell whether some pattern of a shape speaks about a property name, or may: so many of them were asked already."""
+        for node, _ in shape.objects():
+            patterns = node.get("patternProperties")
+            if patterns.__class__ is dict:
+                self._pairs -= len(patterns)
+                if self._pairs < 0 or any(may_match(pattern, name) for pattern in patterns):
+                    return True
+        return False
+
+    def named(self, shape: Shape) -> dict[str, list[ScopedSchema]]:
+        """Return the schemas of each property, in order of first appearance."""
+        found: dict[str, list[ScopedSchema]] = {}
+        for node, scope in shape.objects():
+            properties = node.get("properties")
+            for name, child in properties.items() if properties.__class__ is dict else ():
+                found.setdefault(name, []).append(self._part(child, scope))
+        return found
+
+    def spliced(self, shape: Shape) -> dict[str, list[ScopedSchema]]:
+        """Return the same with what stands in a `default` slot in its place, as composing will put it."""
+        found: dict[str, list[ScopedSchema]] = {}
+        for name, parts in self.named(shape).items():
+            inner = self.named(self.of(parts)) if name == "default" else {}
+            for key, values in (inner or {name: parts}).items():
+                found.setdefault(key, []).extend(values)
+        return found
+
+    def below(self, shape: Shape) -> Iterator[list[ScopedSchema]]:
+        """Yield the schemas for each kind of instance below: properties, items and so on."""
+        yield from self.named(shape).values()
+        groups: dict[tuple[str, str | int], list[ScopedSchema]] = {}
+        for node, scope in shape.objects():
+            for keyword in _BELOW:
+                child = node.get(keyword)
+                if child.__class__ is dict:
+                    groups.setdefault((keyword, ""), []).append(self._part(child, scope))
+                elif child.__class__ is list:  # `items` of older drafts
+                    for index, item in enumerate(child):
+                        groups.setdefault((keyword, index), []).append(self._part(item, scope))
+            for index, item in enumerate(listing(node.get("prefixItems"))):
+                groups.setdefault(("prefixItems", index), []).append(self._part(item, scope))
+            patterns = node.get("patternProperties")
+            for pattern, child in patterns.items() if patterns.__class__ is dict else ():
+                groups.setdefault(("patternProperties", pattern), []).append(self._part(child, scope))
+        yield from groups.values()
+
+    def _in_place(self, node: dict[str, Json], scope: DynamicScope) -> Iterator[ScopedSchema]:
+        for _, child in subschemas(node, _IN_PLACE):
+            yield self._part(child, scope)
+
+    def _part(self, node: Json, scope: DynamicScope) -> ScopedSchema:
+        return ScopedSchema(node, self.library.below(node, scope))
+
+
+# The schemas of one document, apart from those of other documents that it refers to.
+
+
+class OwnSchemas:
+    """The schemas of a document with their paths; the document keeps them all, so none becomes another meanwhile."""
+
+    def __init__(self, document: Json) -> None:
+        self.schemas: tuple[tuple[Location, dict[str, Json]], ...] = tuple(
+            (path, node) for path, node in walk(document) if node.__class__ is dict
+        )
+        """In written order."""
+        self._paths = {id(node): path for path, node in self.schemas}
+
+    def path(self, node: Json) -> Location | None:
+        """Return the path of a schema, the last one of a schema that stands in several places; `None` if it is elsewhere."""
+        return self._paths.get(id(node))
+
+    def have(self, parts: Iterable[ScopedSchema]) -> bool:
+        """Tell whether one of several schemas is of this document."""
+        return any(id(part.node) in self._paths for part in parts)
+
+
+# Find names in `required` that nothing describes.
+
+
+class Missing(NamedTuple):
+    """A name in `required`, by the path of the schema and its place in the list, and names that it may have meant."""
+
+    path: Location
+    place: int
+    name: str
+    nearest: tuple[str, ...]
+
+
+def misspelt_names(schema: Json, scope: DynamicScope, shapes: Shapes, *, mixin: bool) -> Iterator[Missing]:
+    """Yield the required names of a schema that are certainly slips, in written order.
+
+    A name counts as described if any schema that applies to the same instance describes it, in whatever branch.
+    A schema that is used in several places is at fault only if it is in each.
+    In a `mixin` the other properties come from elsewhere, so only what resembles one of its own is a slip.
+    """
+    own = OwnSchemas(schema)
+    offers = NearestNames()
+    faults = _faults(schema, scope, shapes, own, offers, mixin=mixin)
+    for path, node in own.schemas:
+        known = own.path(node) or path
+        for index, name in enumerate(_names(node)):
+            candidates = faults.get((known, index))
+            if candidates:
+                found = offers.nearest(name, candidates)
+                if found or not mixin:
+                    yield Missing(path, index, name, found)
+
+
+def _faults(
+    schema: Json, scope: DynamicScope, shapes: Shapes, own: OwnSchemas, offers: NearestNames, *, mixin: bool
+) -> dict[tuple[Location, int], tuple[str, ...]]:
+    """Return, for each required name, the names described instead where it is missing; empty if it is not everywhere missing.
+
+    A required name goes by the path of its schema and its place in the list.
+    """
+    faults: dict[tuple[Location, int], tuple[str, ...]] = {}
+    seen: set[frozenset[int]] = set()
+    used: set[int] = set()
+    queue: deque[tuple[list[ScopedSchema], bool]] = deque([([ScopedSchema(schema, scope)], mixin)])
+    unused = (ScopedSchema(node, shapes.library.below(node, scope)) for path, node in walk(schema) if _is_definition(path))
+    while queue:
+        parts, lenient = queue.popleft()
+        key = frozenset(id(part.node) for part in parts)
+        if key not in seen and own.have(parts):
+            if len(seen) >= REQUIRED_VARIANTS:
+                return {}
+            seen.add(key)
+            shape = shapes.of(parts)
+            used.update(id(node) for node, _ in shape.objects())
+            _judge(shape, shapes, own, faults, offers if lenient else None)
+            queue.extend((below, False) for below in shapes.below(shape))
+        if not queue:  # definitions that nothing refers to are schemas by themselves
+            part = next((part for part in unused if id(part.node) not in used), None)
+            if part is not None:
+                queue.append(([part], True))
+    return faults
+
+
+def _judge(
+    shape: Shape,
+    shapes: Shapes,
+    own: OwnSchemas,
+    faults: dict[tuple[Location, int], tuple[str, ...]],
+    only_near: NearestNames | None,
+) -> None:
+    described = dict.fromkeys([*shapes.spliced(shape), *shapes.named(shape)])
+    names = tuple(described)
+    certain = bool(described) and shape.complete and not shape.is_open()
+    for node, _ in shape.objects():
+        path = own.path(node)
+        if path is None:
+            continue
+        for index, name in enumerate(_names(node)):
+            missing = certain and name not in described and not shapes.describe(shape, name)
+            before = faults.get((path, index))
+            if not missing or before == ():
+                faults[path, index] = ()
+            elif only_near is None or only_near.nearest(name, names):
+                faults[path, index] = before or names
+
+
+def _is_definition(path: Location) -> bool:
+    return len(path) >= 2 and path[-2] in {"$defs", "definitions"}
+
+
+def _names(node: Json) -> list[str]:
+    required = node.get("required") if node.__class__ is dict else None
+    return [name for name in required if name.__class__ is str] if required.__class__ is list else []

@@ -1,0 +1,438 @@
+"""Graph to plan: cut the steps into chunks, each for one executor."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from instrc import problems
+from instrc.compiler.bind.values import step_numbers
+from instrc.compiler.graph import (
+    ArtefactShape,
+    Chunk,
+    FlatGraph,
+    Graph,
+    Local,
+    MixinGroup,
+    Path,
+    Plan,
+    Repeat,
+    Step,
+    Unit,
+    reading_paths,
+    regions_of,
+    word_of,
+)
+from instrc.compiler.partition.number import number_steps
+from instrc.compiler.partition.sequence import sequence
+from instrc.problems.problem import Problem
+from instrc.problems.report import Report
+from instrc.process.flow import Executor
+from instrc.text.jsonvalue import Json
+from instrc.text.limits import KEPT_CUT
+from instrc.text.source import Span
+
+# The nodes of a graph that is to be cut into chunks, and the chunks that the cut gives.
+
+
+ORDER: tuple[Executor | Literal["block"], ...] = ("model", "server", "user", "block")
+
+PLACE: dict[str, int] = {executor: place for place, executor in enumerate(ORDER)}
+"""The place of each executor in this order."""
+
+BLOCK = PLACE["block"]
+
+
+class PartitionNode(msgspec.Struct, frozen=True, gc=False):
+    """What is cut as one piece: a unit, or the answer of the server to one."""
+
+    unit: Unit
+    executor: int
+    """Its executor's place in `ORDER`."""
+    answer: bool
+    reads: tuple[int, ...] = ()
+    """Nodes that come first, by index."""
+    apart: tuple[int, ...] = ()
+    """Those of them that cannot lie in the same chunk."""
+
+
+class CutChunk(msgspec.Struct, frozen=True, gc=False):
+    """A chunk without its number: its executor's place in `ORDER` and what lies in it."""
+
+    executor: int
+    units: tuple[Unit, ...]
+    answers: frozenset[int] = frozenset()
+    """Those of which the answers of the server stand here."""
+    annotations: tuple[Json, ...] = ()
+
+
+def chunk_of(executor: int, nodes: list[PartitionNode], annotations: tuple[Json, ...] = ()) -> CutChunk:
+    """Return the chunk of some nodes."""
+    answers = frozenset([node.unit for node in nodes if node.answer and isinstance(node.unit, int)])
+    return CutChunk(executor, tuple([node.unit for node in nodes]), answers, annotations)
+
+
+# Chunks that are cut by hand: the contexts of `Process(…)`, checked against the data flow.
+
+
+def divided_by_hand(graph: Graph, nodes: list[PartitionNode], report: Report) -> tuple[CutChunk, ...] | None:
+    """Return the chunks that the contexts make; `None`, once it is reported, if they contradict the data flow."""
+    contexts = graph.contexts or ()
+    executors = [ORDER.index(context.executor) for context in contexts]
+    chosen = {step_numbers((unit,))[0]: i for i, context in enumerate(contexts) for unit in context.units}
+    where: list[int] = []
+    for node in nodes:
+        if node.answer:
+            after = where[node.reads[0]]
+            later = next((i for i in range(after + 1, len(contexts)) if executors[i] == node.executor), None)
+            if later is None:
+                reason = "waits for the server, and no `Server_Context` follows"
+                report.add(_against_data_flow(_step(graph, node.unit), reason))
+                return None
+            where.append(later)
+        else:
+            where.append(chosen[step_numbers((node.unit,))[0]])
+    for node, chunk in zip(nodes, where, strict=True):
+        for need in node.reads:
+            if where[need] > chunk:
+                later_step = _step(graph, nodes[need].unit)
+                reason = "reads what comes in a later context"
+                report.add(_against_data_flow(_step(graph, node.unit), reason, later_step.span))
+                return None
+    inside: list[list[PartitionNode]] = [[] for _ in executors]
+    for node, chunk in zip(nodes, where, strict=True):
+        inside[chunk].append(node)
+    for context, each in zip(contexts, inside, strict=True):
+        if not each:
+            report.add(problems.steps.NothingToDo(at=context.span))
+            return None
+    return tuple(
+        chunk_of(executor, each, context.annotations) for executor, each, context in zip(executors, inside, contexts, strict=True)
+    )
+
+
+def _step(graph: Graph, unit: Unit) -> Step:
+    return graph.steps[step_numbers((unit,))[0]]
+
+
+def _against_data_flow(step: Step, reason: str, other: Span | None = None) -> problems.steps.CutAgainstDataFlow:
+    """Return the problem of a step whose context contradicts the data flow; `other` is the step that it reads."""
+    return problems.steps.CutAgainstDataFlow(at=step.span, word=step.key or step.base_name, reason=reason, other=other)
+
+
+# Deadlines and delays in an export that no engine runs.
+
+
+def report_deadlines(graph: Graph, report: Report) -> None:
+    """Warn of deadlines and delays on the steps of a tool or a direct call: only a process keeps them."""
+    for step in graph.steps.values():
+        if step.timing.words:
+            report.add(problems.blocks.IdleDeadline(at=step.span, words=step.timing.words))
+
+
+# Members that an export is to give although nothing can take them out of an answer.
+
+
+def report_members(graph: Graph, report: Report) -> None:
+    """Warn of members that an export that no engine runs is to give: only a process takes them out of an answer."""
+    places = {reached.path: reached.span for reached in graph.accesses}
+    for path in [] if graph.value is None else reading_paths(graph.value):
+        if path.tail and isinstance(path.origin, int):
+            step = graph.steps[path.origin]
+            word, unwaited = step.key or step.base_name, step.executor == "server"
+            at = places.get(path, step.span)
+            report.add(problems.steps.MemberOfTool(at=at, word=word, member=path.tail, unwaited=unwaited))
+
+
+# Which units of a region need which others, and an order in which each stands after those it needs.
+
+
+Home: TypeAlias = dict[int | str | Local, int]
+"""In which unit of a region each step lies, those in slots and mixins included."""
+
+
+def problem_of_circle(units: tuple[Unit, ...], needs: list[list[int]]) -> Problem:
+    """Return the problem of mixins that need what each other holds: of the first two in one circle."""
+    behind = _behind_circles(needs)
+    way: dict[int, int] = {}
+    index = min(behind)
+    while index not in way:  # each of these needs another one of them, so the way meets itself
+        way[index] = len(way)
+        index = next(need for need in needs[index] if need in behind)
+    circle = (units[each] for each in way if way[each] >= way[index])
+    spans = [each.application.span for each in circle if isinstance(each, MixinGroup)]
+    first, *others = sorted(spans, key=lambda span: span.start)
+    return problems.steps.EntangledMixins(at=others[0] if others else first, other=first)
+
+
+def _behind_circles(needs: list[list[int]]) -> set[int]:
+    """Return what can never come: what is in a circle, and what needs that."""
+    readers: list[list[int]] = [[] for _ in needs]
+    for index, each in enumerate(needs):
+        for need in each:
+            readers[need].append(index)
+    waits = [len(set(each)) for each in needs]
+    ready = [index for index, count in enumerate(waits) if not count]
+    behind = set(range(len(needs)))
+    while ready:
+        index = ready.pop()
+        behind.discard(index)
+        for reader in readers[index]:
+            waits[reader] -= 1
+            if not waits[reader]:
+                ready.append(reader)
+    return behind
+
+
+def needs_of(units: tuple[Unit, ...], steps: list[list[Step]], home: Home) -> list[list[int]]:
+    """Return which units each unit needs."""
+    needs: list[list[int]] = []
+    fails: set[int] = set()
+    for index, unit in enumerate(units):
+        found = {home[path.origin] for step in steps[index] for path in step.reads + step.needs if path.origin in home}
+        if not isinstance(unit, int):
+            found.update(home[path.origin] for path in _slot_reads(unit) if path.origin in home)
+        elif steps[index][-1].fail:
+            fails.add(index)
+        found.discard(index)
+        needs.append(sorted(found))
+    for index in fails:  # what fails does so after all else, so that an undo beside it is completed
+        needs[index] = [other for other in range(len(units)) if other not in fails]
+    return needs
+
+
+def steps_in(graph: Graph, unit: Unit) -> list[Step]:
+    """Return every step of a unit, those in its slots included: inner ones first, so in the order in which they are filled."""
+    steps, inner = graph.steps, graph.inner
+    if isinstance(unit, int) and unit not in inner:
+        return [steps[unit]]
+    return [steps[each] for number in step_numbers((unit,)) for each in (*inner.get(number, ()), number)]
+
+
+def _slot_reads(group: MixinGroup) -> list[Path]:
+    """Return what the slots of a mixin read, and those of the mixins in it."""
+    reads: list[Path] = []
+    waiting: list[Unit] = [group]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, MixinGroup):
+            reads.extend(path for slot in each.application.slots for path in slot.reads)
+            waiting.extend(each.members)
+    return reads
+
+
+def topological_order(needs: list[list[int]]) -> list[int] | None:
+    """Return the indexes so that each stands after those it needs, otherwise in their order; `None` if some need each other."""
+    if all(not each or each[-1] < index for index, each in enumerate(needs)):
+        return list(range(len(needs)))  # as most are: evaluation order
+    order: list[int] = []
+    state = [0] * len(needs)
+    for start in range(len(needs)):
+        stack = [start]
+        while stack:
+            index = stack[-1]
+            if state[index] == 0:
+                state[index] = 1
+                if any(state[need] == 1 for need in needs[index] if need != index):
+                    return None
+                stack.extend(need for need in reversed(needs[index]) if state[need] == 0)
+            else:
+                stack.pop()
+                if state[index] == 1:
+                    state[index] = 2
+                    order.append(index)
+    return order
+
+
+# Graph to plan: cut the steps into chunks, each for one executor.
+#
+# The cut has the fewest chunks; among those, the sequence of executors that comes first in the order model, server, person;
+# then each step lies as late as those who read it allow.
+
+
+ROOT = 0
+"""The region of the program itself."""
+
+
+def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan | None:
+    """Return the plan of a graph; `None` if it was cut by hand against its data flow."""
+    graph = flat.graph
+    regions = {region.number: region.units for step in graph.blocks() for region in regions_of(step.content)}
+    reasons = _reasons_to_cut(graph)
+    cut: dict[int, tuple[CutChunk, ...]] = {}
+    for number, units in (*regions.items(), (ROOT, graph.units)):
+        by_hand = number == ROOT and graph.contexts is not None
+        if units and not by_hand and not flat.mixins and reasons.isdisjoint(units):
+            cut[number] = (CutChunk(PLACE["model"], units),)  # they are in evaluation order: each after what it reads
+            continue
+        found = _cut_region(graph, units, report, by_hand=by_hand)
+        if found is None:
+            return None
+        cut[number] = found
+    chunks, inside = _number_chunks(graph, cut.pop(ROOT), cut)
+    shape = _shape(graph, chunks)
+    if shape != "process":
+        report_members(graph, report)
+        report_deadlines(graph, report)
+    bare = shape == "tool" and not graph.keyed and _is_single(graph)
+    keys, elements = number_steps(flat, chunks, inside, naming=naming, bare=bare)
+    return Plan(flat, shape, chunks, keys, bare, inside, elements)
+
+
+def may_cut_wrongly(flat: FlatGraph) -> bool:
+    """Tell whether partitioning a graph, or emitting it, can report a problem: a mere check skips both otherwise.
+
+    It can if mixins contain steps, if the program is divided by hand, or if an export without blocks (which may become a tool)
+    has deadlines or gives members.
+    """
+    graph = flat.graph
+    if graph.contexts is not None or flat.mixins or flat.placed:
+        return True
+    if any(graph.steps[unit].executor == "block" for unit in graph.units if isinstance(unit, int)):
+        return False
+    given = () if graph.value is None else reading_paths(graph.value)
+    return any(path.tail for path in given) or any(step.timing.words for step in graph.steps.values())
+
+
+def _cut_region(graph: Graph, units: tuple[Unit, ...], report: Report, *, by_hand: bool) -> tuple[CutChunk, ...] | None:
+    """Cut the units of one region, `by_hand` as the program says; `None` for a cut against the data flow, which is reported."""
+    steps = [steps_in(graph, unit) for unit in units]
+    home: Home = {step.number: index for index, inside in enumerate(steps) for step in inside}
+    needs = needs_of(units, steps, home)
+    order = topological_order(needs)
+    if order is None:
+        report.add(problem_of_circle(units, needs))
+        return None
+    nodes = _nodes(units, steps, order, needs, home)
+    if not by_hand:
+        return _cut_into_chunks(nodes)
+
+    return divided_by_hand(graph, nodes, report)
+
+
+def _reasons_to_cut(graph: Graph) -> set[int]:
+    """Return the steps for which a region may need several chunks: all but those that the model writes and nothing stands in."""
+    choosing = [step.number for step in graph.compounds() if step.chosen]
+    return {*graph.block_numbers, *graph.awaited_numbers, *graph.inner, *choosing}
+
+
+def _cut_into_chunks(nodes: list[PartitionNode]) -> tuple[CutChunk, ...]:
+    """Cut nodes into the fewest chunks."""
+    carried = [node.executor for node in nodes]
+    apart = [node.apart for node in nodes]
+    if len(set(carried)) == 1 and carried[0] != BLOCK and not any(apart):
+        return (chunk_of(carried[0], nodes),)
+    shape = tuple(carried), tuple([node.reads for node in nodes]), tuple(apart)
+    executors, where = _known_cut(*shape) if len(nodes) <= KEPT_CUT else _cut(*shape)
+    inside: list[list[PartitionNode]] = [[] for _ in executors]
+    for node, chunk in zip(nodes, where, strict=True):
+        inside[chunk].append(node)
+    return tuple(chunk_of(executor, each) for executor, each in zip(executors, inside, strict=True))
+
+
+def _cut(
+    executors: tuple[int, ...], reads: tuple[tuple[int, ...], ...], apart: tuple[tuple[int, ...], ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the executor of each chunk, and the chunk of each node."""
+    found, blocks = sequence(executors, reads, apart)
+    return tuple(found), _as_late_as_possible(executors, reads, apart, found, blocks)
+
+
+_known_cut = lru_cache(1024)(_cut)
+"""The same, kept: the bodies of blocks are short and much alike."""
+
+
+def _number_chunks(
+    graph: Graph, root: tuple[CutChunk, ...], chunks: dict[int, tuple[CutChunk, ...]]
+) -> tuple[tuple[Chunk, ...], dict[int, tuple[Chunk, ...]]]:
+    """Count chunks in one walk: a block before what is in it, what is in it before what comes after."""
+    counts: dict[str, int] = {}
+    made: dict[int, list[Chunk]] = {number: [] for number in (ROOT, *chunks)}
+    waiting: list[tuple[int, CutChunk, bool]] = [(ROOT, chunk, False) for chunk in reversed(root)]
+    while waiting:
+        region, chunk, otherwise = waiting.pop()
+        units = chunk.units
+        block = units[0] if chunk.executor == BLOCK and isinstance(units[0], int) else None
+        word: str = ORDER[chunk.executor]
+        if block is not None:
+            content = graph.steps[block].content
+            word = "else" if otherwise else word_of(content)  # type: ignore[arg-type]  # a block, by its executor
+            inner = regions_of(content)
+            if type(content) is Repeat:
+                inner = inner[1:] if otherwise else inner[:1]
+                if not otherwise and content.otherwise is not None:
+                    waiting.append((region, chunk, True))
+            for each in reversed(inner):
+                waiting.extend((each.number, below, False) for below in reversed(chunks[each.number]))
+        counts[word] = counts.get(word, 0) + 1
+        made[region].append(Chunk(word, counts[word], units, chunk.answers, chunk.annotations, block))  # type: ignore[arg-type]  # as above
+    whole = {number: tuple(chunks) for number, chunks in made.items()}
+    return whole.pop(ROOT), whole
+
+
+def _nodes(
+    units: tuple[Unit, ...], steps: list[list[Step]], order: list[int], needs: list[list[int]], home: Home
+) -> list[PartitionNode]:
+    """Return the nodes to cut, each after those it reads."""
+    place: dict[int, int] = {}
+    answers: dict[int, int] = {}
+    nodes: list[PartitionNode] = []
+    any_chosen = any(step.chosen for inside in steps for step in inside)
+    for index in order:
+        unit = units[index]
+        step = steps[index][-1] if isinstance(unit, int) else None
+        executor = PLACE[step.executor] if step else 0
+        needed = needs[index]
+        reads = tuple([answers.get(need, place[need]) for need in needed]) if needed else ()
+        apart: tuple[int, ...] = ()
+        if any_chosen:
+            lists = {home[path.origin] for inside in steps[index] for path in inside.chosen if path.origin in home}
+            apart = tuple([place[need] for need in needed if need in lists and nodes[place[need]].executor == executor])
+        place[index] = len(nodes)
+        nodes.append(PartitionNode(unit, executor, answer=False, reads=reads, apart=apart))
+        if step is not None and step.output and step.executor == "model":
+            answers[index] = len(nodes)
+            nodes.append(PartitionNode(unit, PLACE["server"], answer=True, reads=(place[index],)))
+    return nodes
+
+
+def _as_late_as_possible(
+    executors: tuple[int, ...],
+    reads: tuple[tuple[int, ...], ...],
+    apart: tuple[tuple[int, ...], ...],
+    chunks: list[int],
+    blocks: dict[int, int],
+) -> tuple[int, ...]:
+    """Return the chunk of each node: the last one of its executor that those who read it allow; blocks have theirs."""
+    last_of = [[-1] * (len(chunks) + 1) for _ in ORDER]
+    for executor in {*executors} - {BLOCK}:
+        for i, each in enumerate(chunks):
+            last_of[executor][i + 1] = i if each == executor else last_of[executor][i]
+    limit = [len(chunks)] * len(executors)
+    where = [0] * len(executors)
+    for index in range(len(executors) - 1, -1, -1):
+        executor = executors[index]
+        where[index] = blocks[index] if index in blocks else last_of[executor][limit[index]]
+        for need in reads[index]:
+            same = executors[need] == executor and need not in blocks and need not in apart[index]
+            limit[need] = min(limit[need], where[index] + 1 if same else where[index])
+    return tuple(where)
+
+
+def _shape(graph: Graph, chunks: tuple[Chunk, ...]) -> ArtefactShape:
+    if graph.contexts is not None or any(step.chosen for step in graph.compounds()):
+        return "process"  # only an engine can put the values of a list into the schema of a choice
+    if len(chunks) == 1 and chunks[0].executor == "model":
+        return "tool"
+    if len(chunks) == 2 and [chunk.executor for chunk in chunks] == ["model", "server"] and len(chunks[1].units) == 1:
+        unit = chunks[1].units[0]
+        step = graph.steps[unit] if isinstance(unit, int) else None
+        if step is not None and not step.output and not step.fail and step.activity != "RunPlan_Activity":
+            return "call"
+    return "process"
+
+
+def _is_single(graph: Graph) -> bool:
+    return len(graph.units) == 1 and isinstance(graph.units[0], int) and graph.steps[graph.units[0]].key is None

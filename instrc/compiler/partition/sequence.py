@@ -1,0 +1,274 @@
+"""The shortest sequence of executors in which a graph of nodes can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from instrc.text.limits import ORDERED_BLOCKS, SEARCHED_CHUNKS, SEARCHED_STATES
+
+# The shortest sequence of executors where blocks cost nothing.
+#
+# It is looked for depth first, with the longest chain of changes that is still ahead as a bound that is never too high.
+
+
+EXECUTORS = 3
+BLOCK = 3
+"""The executor of a block."""
+BORDER = 4
+"""In the place of an executor: where a chunk ends; this is done by itself, after the chunk that it waits for."""
+
+
+def shortest_sequence(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> list[int]:
+    """Return the executor of each chunk where there are no blocks: fewest chunks first, then the smallest numbers earliest.
+
+    Node `i` is done by `executors[i]` after the nodes `reads[i]`, all of which have smaller indexes.
+    """
+    search = SequenceSearch(executors, reads)
+    return search.from_(search.start)
+
+
+class Frontier:
+    """What is done and what can be done next, by executor."""
+
+    __slots__ = ("blocks", "done", "ready", "waits")
+
+    def __init__(self, done: int, ready: tuple[tuple[int, ...], ...], waits: dict[int, int], blocks: dict[int, int]) -> None:
+        self.done = done
+        self.ready = ready
+        self.waits = waits
+        self.blocks = blocks
+        """The chunk of each block that is done."""
+
+
+class SequenceSearch:
+    """Looks for the shortest sequence depth first, with a bound that is never too high."""
+
+    def __init__(self, executors: Sequence[int], reads: Sequence[Sequence[int]]) -> None:
+        self.executors = executors
+        self.readers: list[list[int]] = [[] for _ in executors]
+        self.needs = [len(set(each)) for each in reads]
+        for node, each in enumerate(reads):
+            for need in set(each):
+                self.readers[need].append(node)
+        self.height = [1] * len(executors)
+        """How many chunks there are at least from a node's own on; blocks are not counted."""
+        for node in range(len(executors) - 1, -1, -1):
+            for reader in self.readers[node]:
+                change = 0 if executors[node] in (executors[reader], BLOCK, BORDER) else 1
+                self.height[node] = max(self.height[node], self.height[reader] + change)
+        first = [node for node, count in enumerate(self.needs) if count == 0]
+        self.start = Frontier(0, _by_executor(first, executors), {}, {})
+        self.tried = 0
+        self._least: dict[object, int] = {}
+
+    def ahead(self, state: Frontier) -> int:
+        """Return a number of chunks that the rest takes at least, blocks not counted."""
+        tallest = [max((self.height[node] for node in nodes), default=0) for nodes in state.ready[:EXECUTORS]]
+        top = max(tallest)
+        # two executors as far from the end as each other cannot both be served by the first chunk
+        return top + 1 if top and tallest.count(top) > 1 else top
+
+    def step(self, state: Frontier, executor: int, *, closing: bool = False) -> Frontier:
+        """Do all that an executor can do now without a break; with `closing`, the blocks that can be done after that as well."""
+        done, waits = state.done, dict(state.waits)
+        ready = [list(nodes) for nodes in state.ready]
+        open_ = ready[executor]
+        ready[executor] = []
+        together: tuple[int, ...] = (executor,)
+        while open_:
+            node = open_.pop()
+            done += 1
+            for reader in self.readers[node]:
+                left = waits.pop(reader, self.needs[reader]) - 1
+                if left:
+                    waits[reader] = left
+                elif self.executors[reader] in together:
+                    open_.append(reader)
+                else:
+                    ready[self.executors[reader]].append(reader)
+            if not open_ and (closing or ready[BORDER]):
+                together = (BORDER, BLOCK) if closing else (BORDER,)
+                for each in together:
+                    open_ += ready[each]
+                    ready[each] = []
+        return Frontier(done, tuple(tuple(sorted(nodes)) for nodes in ready), waits, state.blocks)
+
+    def closed(self, state: Frontier) -> Frontier:
+        """Do all blocks that can be done."""
+        return self.step(state, BLOCK) if state.ready[BLOCK] else state
+
+    def block(self, state: Frontier, node: int, chunk: int) -> Frontier:
+        """Do one block."""
+        others = tuple(each for each in state.ready[BLOCK] if each != node)
+        waits = dict(state.waits)
+        ready = [list(nodes) for nodes in (*state.ready[:BLOCK], others, *state.ready[BORDER:])]
+        for reader in self.readers[node]:
+            left = waits.pop(reader, self.needs[reader]) - 1
+            if left:
+                waits[reader] = left
+            else:
+                ready[self.executors[reader]].append(reader)
+        return Frontier(state.done + 1, tuple(tuple(sorted(nodes)) for nodes in ready), waits, {**state.blocks, node: chunk})
+
+    def least(self, state: Frontier) -> int:
+        """Return how many chunks the rest takes, blocks not counted."""
+        key = state.done, state.ready
+        if key not in self._least:
+            self._least[key] = len(self.from_(self.closed(state)))
+        return self._least[key]
+
+    def from_(self, state: Frontier) -> list[int]:
+        """Return the first of the shortest sequences from a state on, in which blocks are done when they can be."""
+        length = self.ahead(state)
+        while True:
+            found = self.within(length, state)
+            if found is not None:
+                return found
+            length += 1
+
+    def within(self, length: int, start: Frontier) -> list[int] | None:
+        """Return the first sequence of at most `length` chunks, if there is one."""
+        total = len(self.executors)
+        path: list[int] = []
+        states = [start]
+        choices = [iter(range(EXECUTORS))]
+        seen: set[tuple[int, object]] = set()
+        while choices:
+            state = states[-1]
+            if state.done == total:
+                return path
+            for executor in choices[-1]:
+                if not state.ready[executor]:
+                    continue
+                self.tried += 1
+                after = self.step(state, executor, closing=True)
+                if len(path) + 1 + self.ahead(after) > length and self.tried < SEARCHED_CHUNKS:
+                    continue
+                key = (len(path), after.ready)
+                if key in seen:
+                    continue
+                seen.add(key)
+                path.append(executor)
+                states.append(after)
+                choices.append(iter(range(EXECUTORS)))
+                break
+            else:
+                choices.pop()
+                states.pop()
+                if path:
+                    path.pop()
+        return None
+
+
+def _by_executor(nodes: Sequence[int], executors: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(node for node in nodes if executors[node] == each) for each in range(EXECUTORS + 2))
+
+
+# The shortest sequence of executors in which a graph of nodes can be done.
+#
+# Each chunk does all that can be done by its executor without a break; doing more can never make the rest longer.
+# So a sequence of executors decides the cut; `shortest` looks for the shortest one.
+#
+# Blocks are done one by one, each in a chunk of its own.  They make no sequence shorter or longer, so the others are counted as
+# if
+# blocks cost nothing; then each block stands as late as that allows.
+
+
+def sequence(
+    executors: Sequence[int], reads: Sequence[Sequence[int]], apart: Sequence[Sequence[int]] = ()
+) -> tuple[list[int], dict[int, int]]:
+    """Return the executor of each chunk and the chunk of each block; `apart` are reads that need a chunk of their own before.
+
+    Fewest chunks come first, then the smallest executors earliest; among blocks that could change places, the first written.
+    """
+    if any(apart):
+        return _with_borders(executors, reads, apart)
+    if BLOCK not in executors:
+        return shortest_sequence(executors, reads), {}
+    last = _only_read_by_blocks(executors, reads)
+    kept = [node for node in range(len(executors)) if node not in last]
+    index = {node: place for place, node in enumerate(kept)}
+    few = [executors[node] for node in kept]
+    fewer = [[index[need] for need in reads[node]] for node in kept]
+    found, blocks = ([*shortest_sequence(few, fewer)], {}) if BLOCK not in few else _with_blocks(few, fewer)
+    where = {kept[node]: chunk for node, chunk in blocks.items()}
+    for node in sorted(last):
+        where[node] = len(found)
+        found.append(BLOCK)
+    return found, where
+
+
+def _with_borders(
+    executors: Sequence[int], reads: Sequence[Sequence[int]], apart: Sequence[Sequence[int]]
+) -> tuple[list[int], dict[int, int]]:
+    """Return the sequence where some nodes need a border between them and what they read."""
+    more: list[int] = []
+    needs: list[list[int]] = []
+    place: list[int] = []
+    for node, executor in enumerate(executors):
+        own = [place[need] for need in reads[node] if need not in apart[node]]
+        if apart[node]:
+            own.append(len(more))
+            more.append(BORDER)
+            needs.append([place[need] for need in apart[node]])
+        place.append(len(more))
+        more.append(executor)
+        needs.append(own)
+    found, where = sequence(more, needs)
+    return found, {node: where[place[node]] for node, executor in enumerate(executors) if executor == BLOCK}
+
+
+def _only_read_by_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> set[int]:
+    """Return the blocks that nothing but such blocks waits for: they come last."""
+    held = [False] * len(executors)
+    for node in range(len(executors) - 1, -1, -1):
+        if executors[node] != BLOCK or held[node]:
+            for need in reads[node]:
+                held[need] = True
+    return {node for node, executor in enumerate(executors) if executor == BLOCK and not held[node]}
+
+
+def _with_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> tuple[list[int], dict[int, int]]:
+    """Return the sequence for nodes of which some wait for blocks."""
+    search = SequenceSearch(executors, reads)
+    if executors.count(BLOCK) > ORDERED_BLOCKS:
+        return _blocks_at_once(search)
+    left = search.least(search.start)
+    states = [search.start]
+    found: list[int] = []
+    while states[0].done < len(executors):
+        for executor in range(EXECUTORS):
+            tried = (search.step(state, executor) for state in states if state.ready[executor])
+            chosen = _distinct(state for state in tried if search.least(state) < left)
+            if chosen:
+                left -= 1
+                found.append(executor)
+                break
+        else:
+            chosen = _distinct(search.block(state, node, len(found)) for state in states for node in state.ready[BLOCK])
+            found.append(BLOCK)
+        states = chosen
+    return found, states[0].blocks
+
+
+def _blocks_at_once(search: SequenceSearch) -> tuple[list[int], dict[int, int]]:
+    """Return a sequence in which each block is done as soon as that is possible."""
+    found: list[int] = []
+    state = search.start
+    for executor in (*search.from_(search.closed(state)), BLOCK):
+        while state.ready[BLOCK]:
+            state = search.block(state, state.ready[BLOCK][0], len(found))
+            found.append(BLOCK)
+        if executor != BLOCK:
+            state = search.step(state, executor)
+            found.append(executor)
+    return found, state.blocks
+
+
+def _distinct(states: Iterable[Frontier]) -> list[Frontier]:
+    kept: dict[object, Frontier] = {}
+    for state in states:
+        kept.setdefault(state.ready, state)
+        if len(kept) == SEARCHED_STATES:
+            break
+    return list(kept.values())

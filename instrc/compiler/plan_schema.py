@@ -1,0 +1,153 @@
+"""The schema of a plan: what a model fills in where a program says `Plan(…)`."""
+
+from __future__ import annotations
+
+from instrc.compiler.graph import Instruction, PlannableTool
+from instrc.schema.walk import map_schemas, refers
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts, equal
+from instrc.text.names import free_name
+
+# The schema of a plan: what a model fills in where a program says `Plan(…)`.
+
+
+OUTCOMES: JsonObject = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "tool": {"type": "string"},
+            "status": {"enum": ["ok", "failed", "skipped"]},
+            "output": {},
+            "error": {
+                "type": "object",
+                "properties": {
+                    "kind": {"type": "string"},
+                    "code": {"type": ["string", "null"]},
+                    "message": {"type": "string"},
+                },
+            },
+        },
+        "required": ["id", "tool", "status"],
+    },
+}
+"""What `RunPlan_Activity` gives back: a result for each task, in the order of the plan."""
+RUN_PLAN = Instruction("RunPlan_Activity", None, OUTCOMES)
+_ID = r"^[A-Za-z][A-Za-z0-9_]{0,31}$"
+_PATH = r"^[A-Za-z][A-Za-z0-9_]{0,31}(\..+)?$"
+_FROM: JsonObject = {
+    "description": "The output of another task, or a part of it; `each` makes a copy of this task for every element.",
+    "anyOf": [
+        {
+            "type": "object",
+            "properties": {word: {"type": "string", "pattern": _PATH}},
+            "required": [word],
+            "additionalProperties": False,
+        }
+        for word in ("from", "each")
+    ],
+}
+
+
+def with_shared_references(schema: Json) -> Json:
+    """Return a schema with a plan in it so that what a task may take from others is said once, under `$defs`."""
+    found = False
+
+    def share(node: Json) -> Json:
+        nonlocal found
+        if isinstance(node, dict) and node.get("description") == _FROM["description"] and equal(node, _FROM):
+            found = True
+            return {"$ref": "#/$defs/from"}
+        return node
+
+    made = map_schemas(schema, share)
+    if not found or not isinstance(made, dict):
+        return schema
+    return {**made, "$defs": {**as_object(made.get("$defs", {})), "from": _FROM}}
+
+
+def plan_schema(tools: tuple[PlannableTool, ...]) -> dict[str, Json]:
+    """Return the schema of a plan: a list of tasks, each for one of the tools, with the arguments that are the model's."""
+    definitions: JsonObject = {"from": _FROM}
+    tasks = [_task(tool, _adopted(tool, definitions)) for tool in tools]
+    return {"type": "array", "items": {"anyOf": tasks}, "$defs": definitions}
+
+
+def _adopted(tool: PlannableTool, definitions: JsonObject) -> JsonObject:
+    """Return the arguments of a tool, with what they refer to put among the definitions of the plan under free names."""
+    if not refers(tool.arguments):
+        return tool.arguments
+    own = as_object(tool.arguments.get("$defs", {}))
+    whole = free_name(tool.name, definitions.__contains__)
+    definitions[whole] = {}  # the arguments themselves, for those that hold themselves
+    names: dict[str, str] = {}
+    for name in own:
+        names[name] = free_name(name, definitions.__contains__)
+        definitions[names[name]] = {}
+
+    def rename(node: Json) -> Json:
+        reference = node.get("$ref") if isinstance(node, dict) else None
+        if not isinstance(node, dict) or not isinstance(reference, str) or not reference.startswith("#"):
+            return node
+        name, slash, below = reference.removeprefix("#/$defs/").partition("/")
+        return {**node, "$ref": f"#/$defs/{whole}" if reference == "#" else f"#/$defs/{names.get(name, name)}{slash}{below}"}
+
+    for name, definition in own.items():
+        definitions[names[name]] = map_schemas(definition, rename)
+    arguments = as_object(
+        map_schemas({keyword: value for keyword, value in tool.arguments.items() if keyword != "$defs"}, rename)
+    )
+    definitions[whole] = arguments
+    return arguments
+
+
+def _task(tool: PlannableTool, arguments: JsonObject) -> Json:
+    return {
+        "type": "object",
+        "properties": {
+            "tool": {"const": tool.name},
+            "id": {"type": "string", "pattern": _ID},
+            "arguments": _open_to_others(tool, arguments),
+            "after": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["tool", "id", "arguments"],
+        "additionalProperties": False,
+    }
+
+
+def _open_to_others(tool: PlannableTool, arguments: JsonObject) -> Json:
+    """Return the arguments that are the model's; each may be the output of another task instead."""
+    bound = {argument.label for argument in tool.bound}
+    properties = as_object(arguments.get("properties", {}))
+    if not properties:
+        return arguments
+    mine = {name: schema for name, schema in properties.items() if name not in bound}
+    required: list[Json] = [name for name in as_texts(arguments.get("required", [])) if name in mine]
+    made = {keyword: value for keyword, value in arguments.items() if keyword not in {"properties", "required", "$defs"}}
+    made["properties"] = {name: {"anyOf": [schema, {"$ref": "#/$defs/from"}]} for name, schema in mine.items()}
+    return {**made, "required": required} if required else made
+
+
+# A part of a schema as a schema by itself.
+
+
+def part_of(schema: JsonObject, part: Json) -> Json:
+    """Return a part of a schema with the definitions that it refers to, the whole schema among them."""
+    if not isinstance(part, dict) or not refers(part) or "$defs" in part:
+        return part
+    definitions = as_object(schema.get("$defs", {}))
+    whole = free_name("whole", definitions.__contains__)
+    used = False
+
+    def rename(node: Json) -> Json:
+        nonlocal used
+        if not isinstance(node, dict) or node.get("$ref") != "#":
+            return node
+        used = True
+        return {**node, "$ref": f"#/$defs/{whole}"}
+
+    made = as_object(map_schemas(part, rename))
+    definitions = {name: map_schemas(definition, rename) for name, definition in definitions.items()}
+    if used:
+        definitions[whole] = map_schemas({keyword: value for keyword, value in schema.items() if keyword != "$defs"}, rename)
+    return {**made, "$defs": definitions}

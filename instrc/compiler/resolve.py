@@ -1,0 +1,114 @@
+"""What a caller gives as a tool or as a vibe: a schema, a tool of a provider, a type or a function of Python, a process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from instrc import problems
+from instrc.compiler.graph import instruction_kind
+from instrc.problems.importing import ReadOtherwise
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.problems.settings import InvalidOption
+from instrc.text import arguments
+from instrc.text.arguments import model_as_json
+from instrc.text.jsontext import loads
+from instrc.text.jsonvalue import Json
+from instrc.tools.importers import Imported, read_tools
+from instrc.tools.python_types import describes_values, schema_of_result
+from instrc.tools.sources import of_value
+
+# The schema that a value in memory stands for: a schema, a type, a function, or a tool of any provider.
+
+
+def schema_in_memory(value: object, option: str, *, called: bool) -> tuple[Json, tuple[Problem, ...]]:
+    """Return the schema that a vibe without a file is, and notes: of a schema, a type, a function, a tool of any provider.
+
+    If the vibe is `called` by the server, the parameters of a function or a tool are what it is given, and `output` is what it
+    returns; a schema or a type is what comes back.  What has no schema is a `CompileError` that names the `option`.
+    """
+    from instrc.tools.foreign_documents import foreign
+    from instrc.tools.given import tool_of
+    from instrc.tools.tool import schema_of
+
+    known: object = value
+    if isinstance(value, str):
+        try:
+            known = loads(value)
+        except ValueError as error:
+            raise _no_schema(value, option) from error
+    known = model_as_json(known)
+    if isinstance(known, dict):
+        other = foreign(known, option)
+        if other is not None and other.importer is not None:
+            return _only_schema(read_tools(other.importer, of_value(known), "output" if called else "leave"), value, option)
+        if known is value or isinstance(value, str):
+            return known, ()
+    if isinstance(known, bool):
+        return known, ()
+    try:
+        tool = tool_of(value)
+        if called and not describes_values(value):
+            given: Json = {
+                "name": tool.name,
+                "description": tool.description,
+                "inputSchema": schema_of(tool),
+                "outputSchema": schema_of_result(value),
+            }
+            return _only_schema(read_tools("mcp", of_value(given), "output"), value, option)
+    except TypeError as error:
+        raise _no_schema(value, option, str(error)) from error
+    schema = schema_of(tool)
+    if tool.description and isinstance(schema, dict) and "description" not in schema:
+        schema = {"description": tool.description, **schema}
+    return schema, ()
+
+
+def _only_schema(imported: Imported, value: object, option: str) -> tuple[Json, tuple[Problem, ...]]:
+    if errors := [problem for problem in imported.problems if problem.severity == "error"]:
+        raise CompileError(errors)
+    if len(imported.vibes) != 1:
+        raise _no_schema(value, option, f"it holds {len(imported.vibes)} tools")
+    losses = tuple(problem for problem in imported.problems if not isinstance(problem, ReadOtherwise))  # which loses nothing
+    return imported.vibes[0].document, losses
+
+
+def _no_schema(value: object, option: str, reason: str = "") -> CompileError:
+    wanted = "a JSON Schema, a tool, or a type that pydantic can describe (a model, a dataclass, a `TypedDict`)"
+    given = f"{arguments.excerpt(value)}: {reason}" if reason else arguments.excerpt(value)
+    return CompileError([InvalidOption(option=option, given=given, wanted=wanted)])
+
+
+# Vibes that a caller gives from memory, by name: their schemas, whatever form they are given in.
+
+
+def schemas_in_memory(vibes: Mapping[str, object] | None, report: Report) -> dict[str, Json] | None:
+    """Return the schemas of what is given as vibes, with notes in the report; all that has none is raised at once."""
+    if vibes is None:
+        return None
+    if not isinstance(vibes, Mapping) or not all(isinstance(name, str) for name in vibes):
+        wanted = "a mapping from names to schemas"
+        raise CompileError([problems.settings.InvalidOption(option="vibes", given=arguments.excerpt(vibes), wanted=wanted)])
+    found: dict[str, Json] = {}
+    wrong: list[Problem] = []
+    for name, value in vibes.items():
+        try:
+            found[name] = _schema(name, value, report)
+        except CompileError as error:
+            wrong += error.problems
+    if wrong:
+        raise CompileError(wrong)
+    return found
+
+
+def _schema(name: str, value: object, report: Report) -> Json:
+    from instrc.tools.foreign_documents import foreign  # few programs have vibes in memory
+
+    option = f'vibes["{name}"]'
+    if isinstance(value, dict) and foreign(value, option) is None:
+        return value
+
+    word, _, _ = name.rpartition("/")[2].partition("@")
+    schema, notes = schema_in_memory(value, option, called=instruction_kind(word) == "server")
+    report.problems += notes
+    return schema

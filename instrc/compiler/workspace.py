@@ -1,0 +1,299 @@
+"""Programs and vibes on disk: give each the registry and the settings that lie around it, compile and check it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from instrc import problems
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.problems.suggest import comparison_key, nearest
+from instrc.text.jsonvalue import Json
+from instrc.text.source import Source
+from instrc.vibes.find_files import STDIN, read_bytes, readable, shown_path
+from instrc.vibes.project import ProjectContext
+from instrc.vibes.registry import Registry
+from instrc.vibes.settings import Settings, entry_place, readable_path
+from instrc.vibes.uri import evergreen_of
+
+if TYPE_CHECKING:
+    from instrc.compiler.bind.bind import SettledExports
+    from instrc.compiler.graph import Artefact, CompileOptions
+    from instrc.language.surface import Program
+    from instrc.vibes.lock import Lock
+    from instrc.vibes.registry import Registry
+
+
+# Find settings for vibes that do not exist: entries of `[tool.instrc.models]` and `[tool.instrc.checks]`.
+
+
+def idle_entries(settings: Settings, registry: Registry) -> Iterator[Problem]:
+    """Yield the entries of the settings that are for no vibe which the registry sees.
+
+    A check may also be for a key that a program writes by hand, so only a name that is similar to that of a vibe is told there.
+    """
+    if settings.file is None or not (settings.models or settings.checks):
+        return
+    names = registry.names()
+    paths = [evergreen_of(uri).removeprefix("aug:").strip("/") for uri in registry.uris()]
+    known = {comparison_key(name) for name in names}
+    entries = [("models", pattern) for pattern in settings.models] + [("checks", name) for name in settings.checks]
+    for table, entry in entries:
+        place = entry.removeprefix("aug:").strip("/")
+        there = known if "/" not in place else {comparison_key(path) for path in paths}
+        if any(fnmatchcase(name, comparison_key(place)) for name in there):
+            continue
+        close = nearest(place, names if "/" not in place else tuple(paths))
+        if close or table == "models":
+            from instrc.problems.settings import IdleSetting  # only where there is one
+
+            name = readable_path(settings.file).as_posix()
+            at = entry_place(Source(name, settings.file.read_text("utf-8-sig", errors="replace")), entry)
+            yield IdleSetting(at=at, table=table, entry=entry, nearest=close)
+
+
+# Programs and vibes on disk: give each the registry and the settings that lie around it, compile and check it.
+
+
+VIBE_ENDING = ".json"
+"""Of a vibe file; what ends otherwise is a program."""
+
+
+class OptionOverrides(Struct, frozen=True, kw_only=True):
+    """What a run asks of the compiler; `None` leaves it to the project's settings, then to the default."""
+
+    naming: Literal["step", "camel"] | None = None
+    hints: bool = True
+    batch: int = 1
+    sketch: bool = False
+
+
+class Workspace:
+    """Compile and check files; those with the same surroundings share one registry, so each vibe is read once.
+
+    `roots` and `shared` are registry folders beside those of the project; `CompileError` if one does not exist.
+    `unsaved` are texts that an editor holds, by real path: they stand for the files.
+    """
+
+    def __init__(
+        self,
+        roots: Iterable[str] = (),
+        shared: Iterable[str] = (),
+        *,
+        locked: bool = False,
+        memory: Mapping[str, Json] | None = None,
+        unsaved: Mapping[str, str] | None = None,
+    ) -> None:
+        """With `locked`, references mean what the project's `aug.lock` says, or are a problem.
+
+        `memory` are schemas by name, before those of all folders.
+        """
+        self._unsaved = {} if unsaved is None else unsaved
+        self._settled: dict[str, SettledExports] | None = None if unsaved is None else {}
+        """What is known of each program that was checked, for an editor, which has it checked again and again."""
+        self._project = ProjectContext(
+            [Path(root) for root in roots],
+            [Path(root) for root in shared],
+            locked=locked,
+            memory=memory,
+            unsaved=self._unsaved,
+        )
+
+    def lock(self, place: Path) -> Lock:
+        """Return the lock for all that has been looked up so far, as a file at a place."""
+        from instrc.vibes.lock import lock_of
+
+        return lock_of(place, (each for registry in self._project.registries() for each in registry.resolved()))
+
+    def lock_place(self, path: str) -> Path:
+        """Return where the lock of a program is."""
+        return self._project.lock_place(None if path == STDIN else Path(path))
+
+    def registry(self, path: str) -> Registry:
+        """Return the registry that a file, or the standard input, sees."""
+        return self._project.registry(None if path == STDIN else Path(path))
+
+    def settings_file(self, path: str) -> Path | None:
+        """Return the `pyproject.toml` that holds for a file."""
+        return self._project.settings(None if path == STDIN else Path(path)).file
+
+    def files(self, path: str) -> Callable[[], list[Path]]:
+        """Return what lists the files that a program may depend on: itself, its settings, the vibes of its roots."""
+        place = None if path == STDIN else Path(path)
+        settings = self._project.settings(place).file
+        folders = [root.path for root in self.registry(path).roots]
+        own = [each for each in (place, settings) if each is not None]
+        return lambda: [*own, *(file for folder in folders for file in sorted(folder.rglob("*.vibe.json")))]
+
+    def compile(self, program: str | Source, overrides: OptionOverrides, report: Report) -> tuple[Artefact, ...]:
+        """Return the artefacts of a program or vibe: a path, `-`, or a text with the name it would have as a file.
+
+        A mistake in it is reported; then there are none.
+        """
+        name = program.name if isinstance(program, Source) else shown_path(program)
+        with _own_report(report, name) as found:
+            return self._compile(program, overrides, found)
+        return ()
+
+    def check(self, path: str | Source, report: Report, program: Program | None = None) -> None:
+        """Report what is wrong with a program or a vibe, or with a text that is a program.
+
+        `program` is what an unsaved text says, where it is known.
+        """
+        if isinstance(path, Source):
+            with _own_report(report, path.name) as found:
+                self._check_source(path.name, path, found)
+            return
+        with _own_report(report, path) as found:
+            if _is_vibe(path):
+                self._review(path, found)
+            else:
+                self._check(path, found, program)
+
+    def check_memory(self, report: Report) -> None:
+        """Report what is wrong with the vibes from memory."""
+        from instrc.compiler.lint.review import review  # as in `_review`
+        from instrc.vibes.roots import MemoryRoot  # files have none
+
+        registry, settings = self._project.registry(None), self._project.settings(None)
+        for uri in (uri for root in registry.roots if isinstance(root, MemoryRoot) for uri in root.each()):
+            with _own_report(report, uri) as found:
+                review(registry.load(uri), registry, found, settings.keywords, templates=settings.templates)
+
+    def check_settings(self, paths: Sequence[str], report: Report) -> None:
+        """Report the entries of the settings of some files that are for no vibe, each settings file once."""
+        seen: set[Path] = set()
+        first_of_folder: dict[str, str] = {}
+        for path in paths:
+            first_of_folder.setdefault(os.path.dirname(path), path)  # noqa: PTH120  -- a string: this runs for each file
+        for path in first_of_folder.values():
+            place = None if path == STDIN else Path(path)
+            try:
+                settings = self._project.settings(place)
+                if settings.file is None or settings.file in seen or not (settings.models or settings.checks):
+                    continue
+                seen.add(settings.file)
+
+                report.problems.extend(idle_entries(settings, self._project.registry(place)))
+            except (CompileError, OSError):  # told where the file is checked
+                continue
+
+    def _check(self, path: str, report: Report, program: Program | None) -> None:
+        place = None if path in {STDIN, shown_path(STDIN)} else Path(path)
+        source = self._read(path, place, report)
+        if source is not None:
+            known = program if program is not None and program.source.text == source.text else None
+            self._check_source(path, source, report, known)
+
+    def _check_source(self, path: str, source: Source, report: Report, program: Program | None = None) -> None:
+        from instrc.compiler import driver  # the whole of it is loaded only here
+
+        place = None if path in {STDIN, shown_path(STDIN)} else Path(path)
+        registry = self._project.registry(place)
+        options, settled = self._options(place, OptionOverrides()), self._known(path)
+        driver.check_source(source, registry, options, report, stem=_stem(place), settled=settled, program=program)
+
+    def _known(self, path: str) -> SettledExports | None:
+        if self._settled is None:
+            return None
+        from instrc.compiler.bind.bind import SettledExports  # editors only
+
+        return self._settled.setdefault(path, SettledExports())
+
+    def _compile(self, program: str | Source, overrides: OptionOverrides, report: Report) -> tuple[Artefact, ...]:
+        from instrc.compiler import driver  # the whole of it is loaded only here
+
+        name = program.name if isinstance(program, Source) else program
+        place = None if name in {STDIN, shown_path(STDIN)} else Path(name)
+        stem = _stem(place)
+        if isinstance(program, str) and _is_vibe(program):
+            if not readable(program, report):
+                return ()
+            registry = self._project.registry(place)
+            vibe = registry.open(Path(program))
+            return driver.compile_vibe(vibe, registry, self._options(place, overrides), report, stem=stem)
+        source = program if isinstance(program, Source) else self._read(program, place, report)
+        if source is None:
+            return ()
+        registry = self._project.registry(place)
+        return driver.compile_source(source, registry, self._options(place, overrides), report, stem=stem)
+
+    def _review(self, path: str, report: Report) -> None:
+        from instrc.compiler.lint.review import review  # brings the judge of schemas
+
+        place = Path(path)
+        registry = self._project.registry(place)
+        try:
+            vibe = registry.open(place)
+        except CompileError:
+            if self._text(path) is None and not readable(path, report):  # asked only now: it reads the file once more
+                return
+            raise
+        settings = self._project.settings(place)
+        review(vibe, registry, report, settings.keywords, templates=settings.templates)
+        if not path.endswith(".vibe.json"):
+            report.add(problems.vibes.UnfindableVibe(at=vibe.source.whole(), file=place.name))
+
+    def _read(self, path: str, place: Path | None, report: Report) -> Source | None:
+        from instrc.language.lexer import decode_source
+        from instrc.text.limits import PROGRAM_BYTES
+
+        limit = self._project.settings(place).limits.get("source", PROGRAM_BYTES)
+        text = self._text(path)
+        data = read_bytes(path, limit, report) if text is None else text.encode("utf-8", "surrogatepass")
+        return None if data is None else decode_source(shown_path(path), data, report, limit)
+
+    def _text(self, path: str) -> str | None:
+        return self._unsaved.get(os.path.realpath(path)) if self._unsaved and path != STDIN else None
+
+    def _options(self, place: Path | None, overrides: OptionOverrides) -> CompileOptions:
+        from instrc.compiler.graph import CompileOptions
+
+        settings = self._project.settings(place)
+        chosen = CompileOptions(
+            hints=overrides.hints,
+            batch=overrides.batch,
+            sketch=overrides.sketch,
+            keywords=settings.keywords,
+            templates=settings.templates,
+        )
+        if limit := settings.limits.get("schema"):
+            chosen = replace(chosen, limit=limit)
+        if naming := overrides.naming or settings.naming:
+            chosen = replace(chosen, naming=naming)
+        return chosen if settings.hint is None else replace(chosen, hint=settings.hint)
+
+
+@contextmanager
+def _own_report(report: Report, file: str) -> Iterator[Report]:
+    """Give a file a report of its own, so that mistakes in one do not stop the next; a mistake of ours gets the file's name."""
+    found = Report()
+    try:
+        yield found
+    except CompileError as error:
+        found.take(error)
+    except Exception as error:
+        error.add_note(f"(in {file})")
+        raise
+    finally:
+        report.problems.extend(found.problems)
+
+
+def _is_vibe(path: str) -> bool:
+    return path.endswith(VIBE_ENDING)
+
+
+def _stem(place: Path | None) -> str:
+    """Return what a program is called that does not name itself: its file without the ending."""
+    if place is None:
+        return "stdin"
+    name = place.name
+    return next((name.removesuffix(ending) for ending in (".aug", ".vibe.json", ".json") if name.endswith(ending)), name)

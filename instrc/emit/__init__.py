@@ -1,1 +1,0 @@
-"""From plan to artefacts: views, processes, direct calls, batches; their files and canonical JSON."""

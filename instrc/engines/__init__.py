@@ -1,0 +1,1 @@
+"""What carries runs: in memory, durably on one machine, on a cluster."""

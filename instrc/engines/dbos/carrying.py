@@ -1,0 +1,470 @@
+"""Carry one run to its end: what is recorded counts, and is never done again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import Context
+from dataclasses import dataclass, field, replace
+from time import time
+from typing import Protocol, TypeAlias, TypedDict
+
+import sqlalchemy as sa
+from dbos import DBOS, DBOSClient, StepInfo, WorkflowStatus
+
+from instrc import problems
+from instrc.engines.dbos import store
+from instrc.engines.memory import MemoryPort
+from instrc.problems.problem import CompileError
+from instrc.runtime.activities import Activities
+from instrc.runtime.effects import Effects, RunChild
+from instrc.runtime.engine import LaunchDocument, People
+from instrc.runtime.interpreter import versions
+from instrc.runtime.interpreter.documents import ActivityCommand, Command, FireCommand, Outcome, PinnedPlan, Result, State
+from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
+from instrc.runtime.secrets import as_recorded
+from instrc.runtime.traces import begun_before, read_trace
+from instrc.text.durations import seconds
+from instrc.text.jsonvalue import Json, JsonObject
+
+# What is recorded of a run, and how its state is made from that: a pure function of launch and entries.
+#
+# An entry is one step of DBOS, so that results which come at the same time are one write:
+# `results` as pairs of command and result, in the order in which they were applied; `due`, when timers end; `later`, commands
+# that
+# somebody answers later; `fired`, commands whose result nobody waits for; `letters`, what was read of the mail.
+
+
+STEP = "instrc"
+"""The name of the steps."""
+
+
+class JournalEntry(TypedDict, total=False):
+    """One step."""
+
+    results: list[tuple[str, Result]]
+    due: dict[str, float]
+    later: list[str]
+    fired: list[str]
+    letters: list[str]
+
+
+@dataclass(slots=True)
+class Journal:
+    """How far a run has come."""
+
+    state: State
+    due: dict[str, float] = field(default_factory=dict)
+    later: set[str] = field(default_factory=set)
+    letters: set[str] = field(default_factory=set)
+    unfired: dict[str, FireCommand] = field(default_factory=dict)
+    """Commands to fire that were perhaps not carried out."""
+
+
+def entries_of(steps: Iterable[StepInfo]) -> list[JournalEntry]:
+    """Return the entries among the steps that DBOS has recorded, in order.
+
+    Where an entry could not be written, DBOS may have recorded that instead; nothing of it was applied.
+    """
+    return [step["output"] for step in steps if step["function_name"] == STEP and step["output"] is not None]
+
+
+def rebuild_journal(plan: PinnedPlan, inputs: JsonObject, entries: Iterable[JournalEntry]) -> Journal:
+    """Return how far a run has come; what became runnable last is not issued."""
+    journal = Journal(versions.begin(plan, inputs))
+    for entry in entries:
+        for command in versions.issue(plan, journal.state):
+            if command["kind"] == "fire":
+                journal.unfired[command["id"]] = command
+        for command_id, result in entry.get("results", ()):
+            versions.apply(plan, journal.state, command_id, result)
+            journal.due.pop(command_id, None)
+            journal.later.discard(command_id)
+        journal.due |= entry.get("due", {})
+        journal.later |= set(entry.get("later", ()))
+        journal.letters |= set(entry.get("letters", ()))
+        for command_id in entry.get("fired", ()):
+            journal.unfired.pop(command_id, None)
+    open_ = {command["id"] for command in versions.pending(plan, journal.state)} if journal.due else set()
+    journal.due = {name: at for name, at in journal.due.items() if name in open_}
+    return journal
+
+
+# The port of a durable run: commands as tasks of asyncio, and nothing is told to the loop that is not recorded.
+
+
+Record: TypeAlias = Callable[[JournalEntry], Awaitable[None]]
+
+
+class DurablePort(MemoryPort):
+    """Records results before the loop applies them; those that come at the same time as one entry."""
+
+    def __init__(
+        self, effects: Effects, people: People | None, journal: Journal, record: Record, rest: Callable[[bool], None]
+    ) -> None:
+        """`rest` is told whether all that is open waits for people."""
+        super().__init__(effects, people, patient=True, due=journal.due, later=journal.later)
+        self.record = record
+        self.rest = rest
+        self.resting = 0
+        """Children that wait for people."""
+        self.begun: set[str] = set()
+        """Effects that have begun before a restart and were not recorded: those that begin again are reported."""
+        self._known_due = set(journal.due)
+        self._known_later = set(journal.later)
+        self.letters: set[str] = journal.letters
+        """What was read and recorded."""
+        self._letters: dict[str, tuple[str, asyncio.Future[bool]]] = {}
+        self._fired_now: list[str] = []
+        self._calls: set[str] = set()
+
+    def start(self, command: Command) -> Cancellable:
+        """Begin a command; a timer ends at a moment that is fixed now."""
+        self._report(command)
+        if command["kind"] == "timer":
+            self.due.setdefault(command["id"], time() + seconds(command["after"]))
+        elif command["kind"] == "activity":
+            self._calls.add(command["id"])
+        return super().start(command)
+
+    def take(self, command: str, data: Json, letter: str) -> asyncio.Future[bool] | None:
+        """Deliver what somebody answers; `None` if nobody asks.
+
+        The future says whether it was recorded: before that, the letter must not be thrown away.
+        """
+        recorded: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        if letter in self.letters:
+            recorded.set_result(True)
+            return recorded
+        if command not in self.later or self.overdue:
+            return None
+        self._letters[command] = (letter, recorded)
+        self.effects.tell("told", command, answer=data)
+        self.rest(False)  # noqa: FBT003  -- it is the word of the callback
+        self.give(command, {"ok": data})
+        return recorded
+
+    async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, Result]]:
+        """Wait for results and record them."""
+        if self.due.keys() - self._known_due:
+            await self._keep({"due": {name: at for name, at in self.due.items() if name not in self._known_due}})
+        results = [(name, as_recorded(result)) for name, result in await super().wait_first(tasks)]
+        await self._keep({"results": results} if results else {})
+        for command in [name for name in self._letters if name not in tasks]:
+            self._letters.pop(command)[1].set_result(False)  # it was withdrawn in between
+        return results
+
+    def want_handoff(self) -> bool:
+        """Go on as long as this process lives; say when only people are waited for."""
+        if not self.busy and (self.later or self.resting) and not self._done and not self.overdue:
+            self.rest(True)  # noqa: FBT003  -- what the callback takes
+        return False
+
+    @contextmanager
+    def child_rests(self) -> Iterator[None]:
+        """Hold that a child waits for people: the run rests too where nothing else is being done."""
+        self.busy, self.resting = self.busy - 1, self.resting + 1
+        self.deliver("", {})
+        try:
+            yield
+        finally:
+            self.busy, self.resting = self.busy + 1, self.resting - 1
+        self.rest(False)  # noqa: FBT003  -- what the callback takes
+
+    async def drain(self) -> None:
+        """Wait for what was fired, and record that it was."""
+        await super().drain()
+        await self._keep({})
+
+    async def _keep(self, entry: JournalEntry) -> None:
+        """Record an entry, with what else is to be known of the run after a restart."""
+        self._known_due |= self.due.keys()
+        later = sorted((self.later & self._calls) - self._known_later)
+        self._known_later |= set(later)
+        answered = [self._letters.pop(command) for command, _ in entry.get("results", ()) if command in self._letters]
+        if later:
+            entry["later"] = later
+        if answered:
+            entry["letters"] = [letter for letter, _ in answered]
+        if self._fired_now:
+            entry["fired"], self._fired_now = self._fired_now, []
+        if entry:
+            await self.record(entry)
+        for letter, recorded in answered:
+            self.letters.add(letter)
+            recorded.set_result(True)
+
+    def _report(self, command: Command) -> None:
+        if command["id"] in self.begun and command["id"] not in self.later:
+            self.effects.tell("repeated", command["id"], key=f"{self.effects.run}/{command['id']}")
+
+    async def _fire(self, command: FireCommand) -> None:
+        self._report(command)
+        await super()._fire(command)
+        self._fired_now.append(command["id"])
+
+
+# A run that this process carries.
+
+
+@dataclass(slots=True)
+class Live:
+    """A run that this process carries."""
+
+    port: DurablePort | None = None
+    task: asyncio.Task[Outcome | None] | None = None
+    rest: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set while it waits for people, and when it has ended."""
+    change: asyncio.Event = field(default_factory=asyncio.Event)
+    over: bool = False
+    error: BaseException | None = None
+
+    def resting(self, rests: bool) -> None:  # noqa: FBT001  -- a callback
+        """Note whether it waits for people."""
+        (self.rest.set if rests else self.rest.clear)()
+        self.change.set()
+
+    def end(self) -> None:
+        """Note that it is not carried any more."""
+        task = self.task
+        if task is not None and self.error is None and not task.cancelled() and (error := task.exception()) is not None:
+            self.error = error
+        self.over = True
+        self.resting(True)  # noqa: FBT003  -- what the callback takes
+
+    @property
+    def due(self) -> float | None:
+        """When its next timer ends."""
+        return None if self.port is None else self.port.next_due
+
+
+# Processes that serve activities: runs of their own, which their parents wait for.
+
+
+class RunHost(Protocol):
+    """What carries runs."""
+
+    client: DBOSClient
+
+    @property
+    def leaving(self) -> bool:
+        """Whether it leaves its runs as they are, to be continued."""
+
+    async def begin(self, launch: LaunchDocument) -> Live:
+        """Begin a run."""
+
+    async def resume(self, run: str) -> Live:
+        """Go on with a run."""
+
+    async def cancel(self, run: str) -> None:
+        """End a run."""
+
+
+def child_of(carrier: RunHost, launch: LaunchDocument, parent: Live, activities: Activities) -> RunChild:
+    """Return what runs a process that serves an activity: as a run of its own, which is waited for."""
+
+    async def child(run: str, process: Json, command: ActivityCommand) -> Result:
+        found = await asyncio.to_thread(carrier.client.list_workflows, workflow_ids=[run])
+        if found and found[0].status == "SUCCESS":
+            return child_result(_ended(found[0].output), command)
+        if found:
+            starting = asyncio.create_task(carrier.resume(run))
+        else:
+            pauses = has_pauses(launch["plan"])
+            plan = plan_of(process, activities=activities.names(), pauses=pauses)
+            inputs = child_inputs(command, process)
+            begun: LaunchDocument = {**launch, "run": run, "name": command["called"], "plan": plan, "inputs": inputs}
+            starting = asyncio.create_task(carrier.begin(begun), context=Context())
+        try:
+            live = await asyncio.shield(starting)
+            return child_result(await _outcome_of(live, parent, carrier), command)
+        except asyncio.CancelledError:
+            if carrier.leaving:
+                starting.cancel()
+                await asyncio.wait([starting])
+            else:
+                await asyncio.shield(_cancel(carrier, run, starting))
+            raise
+
+    return child
+
+
+async def _cancel(carrier: RunHost, run: str, starting: asyncio.Task[Live]) -> None:
+    """Cancel a child, once it has been started: what is only being started could not be found, and would go on by itself."""
+    await asyncio.wait([starting])
+    if starting.exception() is None:
+        await carrier.cancel(run)
+
+
+async def _outcome_of(live: Live, parent: Live, carrier: RunHost) -> Outcome:
+    """Wait for a child; while it waits for people, its parent does as well."""
+    port = parent.port
+    assert port is not None
+    while not live.over:
+        await live.rest.wait()
+        if not live.over:
+            with port.child_rests():
+                while live.rest.is_set() and not live.over:
+                    live.change.clear()
+                    await live.change.wait()
+    if live.error is not None:
+        raise live.error
+    if live.task is None or live.task.cancelled():
+        if carrier.leaving:
+            raise asyncio.CancelledError
+        return {"status": "failed", "error": {"step": None, "kind": "failed", "code": "cancelled", "message": "it was cancelled"}}
+    return _ended(live.task.result())
+
+
+def _ended(outcome: Outcome | None) -> Outcome:
+    """Return the outcome of a run that was carried to its end."""
+    assert outcome is not None
+    return outcome
+
+
+# Which runs this process carries: each once, whoever asks for it, and whenever DBOS takes it by itself.
+
+
+_PATIENCE = 5.0
+"""Seconds for DBOS to begin a run that it has taken."""
+
+
+class Claims:
+    """The runs that this process carries, or is about to carry."""
+
+    def __init__(self, client: DBOSClient) -> None:
+        self.client = client
+        self.live: dict[str, Live] = {}
+        self._executor = ""
+        self._left: set[str] = set()
+        """Runs that this executor has taken and left again."""
+
+    def begin_anew(self, executor: str) -> None:
+        """Note the name under which DBOS takes runs from now on."""
+        self._executor = executor
+        self._left.clear()
+
+    async def take_up(self, run: str, begin: Callable[[], Awaitable[object]] | None = None) -> Live:
+        """Carry a run that is recorded, or else `begin` it; one that has ended is left as it is."""
+        if (known := self.live.get(run)) is not None:
+            return known
+        live = self.live[run] = Live()
+        try:
+            rows = await asyncio.to_thread(self.client.list_workflows, workflow_ids=[run])
+            row = rows[0] if rows else None
+            if row is None and begin is not None:
+                await begin()
+            elif row is None or row.status not in {"PENDING", "ENQUEUED"}:
+                self._drop(run, live)
+                return live
+            elif row.status == "PENDING" and not await self._is_taken(row, live):  # else it is in the queue already
+                await asyncio.to_thread(self.client.resume_workflow, run, queue_name=store.QUEUE)
+        except BaseException:
+            self.live.pop(run, None)
+            raise
+        if live.over and live.task is None:  # it was cancelled while it was put into the queue
+            await self.cancel(run)
+        return live
+
+    async def _is_taken(self, row: WorkflowStatus, live: Live) -> bool:
+        """Tell whether DBOS has taken a run out of the queue for this process; to put it there again would begin it twice."""
+        if row.executor_id == self._executor and row.workflow_id not in self._left:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(live.change.wait(), _PATIENCE)
+        return live.task is not None
+
+    def carried_by(self, run: str, task: asyncio.Task[Outcome | None]) -> Live | None:
+        """Note the task that carries a run; `None` if another one does."""
+        live = self.live.get(run)
+        if live is None or live.over or (live.task is not None and live.task.done()):
+            live = self.live[run] = Live()
+        if live.task is not None:
+            return None
+        live.task = task
+        live.change.set()
+        self._left.discard(run)
+        task.add_done_callback(lambda _task: self._end(run, live))
+        return live
+
+    async def cancel(self, run: str) -> None:
+        """End a run, and those below it."""
+        await asyncio.to_thread(self.client.cancel_workflow, run)
+        for name, live in list(self.live.items()):
+            if name == run or name.startswith(f"{run}/"):
+                if live.task is not None:
+                    live.task.cancel()
+                else:
+                    self._drop(name, live)
+
+    def _end(self, run: str, live: Live) -> None:
+        if live.task is None or live.task.cancelled():
+            self._left.add(run)
+        self._drop(run, live)
+
+    def _drop(self, run: str, live: Live) -> None:
+        if self.live.get(run) is live:
+            del self.live[run]
+        live.end()
+
+
+# Carry one run to its end: read what is recorded of it, go on from there, and record each result before it counts.
+
+
+MakeEffects: TypeAlias = "Callable[[str, PinnedPlan, JsonObject], Effects]"
+"""Makes what a run does outside, from its id, its plan, and how it was launched."""
+
+
+class RunCarrier(RunHost, Protocol):
+    """What carries runs, with what each run needs."""
+
+    location: store.StoreLocation
+    claims: Claims
+    make_effects: MakeEffects
+    people: People | None
+
+
+async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
+    """Carry a run to its end; whatever goes wrong in this process leaves it as it is, to be continued."""
+    task = asyncio.current_task()
+    assert task is not None
+    live = carrier.claims.carried_by(launch["run"], task)
+    if live is None:
+        raise asyncio.CancelledError
+    try:
+        return await _interpret(carrier, launch, live)
+    except sa.exc.SQLAlchemyError as error:
+        live.error = CompileError([problems.runs.UnusableStore(store=carrier.location.shown, reason=store.reason_of(error))])
+    except Exception as error:  # noqa: BLE001  -- told to whoever waits
+        live.error = error
+    raise asyncio.CancelledError
+
+
+async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) -> Outcome | None:
+    """Rebuild the state of a run from its journal, and drive it to its end."""
+    run, plan = launch["run"], launch["plan"]
+    steps = await asyncio.to_thread(carrier.client.list_workflow_steps, run)
+    journal = rebuild_journal(plan, launch["inputs"], entries_of(steps))
+    for _ in range(max((step["function_id"] for step in steps), default=0)):
+        DBOS.reserve_step()
+    effects = carrier.make_effects(run, plan, launch["how"])
+    effects = replace(effects, child=child_of(carrier, launch, live, effects.activities))
+    port = live.port = DurablePort(effects, carrier.people, journal, _record, live.resting)
+    if steps:
+        effects.tell("resumed", steps=len(steps))
+    port.begun = begun_before(read_trace(carrier.location.folder, run), run)
+    for command in journal.unfired.values():
+        await port.fire(command)
+    outcome = await drive(plan, journal.state, port)
+    await port.drain()
+    effects.tell("ended", outcome=outcome)
+    return outcome
+
+
+async def _record(entry: JournalEntry) -> None:
+    """Write an entry into the journal of the run, as a step of DBOS."""
+    await DBOS.run_step_async({"name": STEP}, _resolved, entry)
+
+
+async def _resolved(entry: JournalEntry) -> JournalEntry:
+    return entry

@@ -1,0 +1,422 @@
+"""The engine `durable`: runs survive the process that carries them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, nullcontext, suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import TypeVar
+
+import sqlalchemy as sa
+from dbos import DBOSClient, EnqueueOptions, WorkflowStatus
+
+from instrc import problems
+from instrc.engines.dbos import store
+from instrc.engines.dbos.carrying import entries_of, rebuild_journal
+from instrc.engines.dbos.runner import POLL, Runner
+from instrc.engines.dbos.store import acquired
+from instrc.problems.problem import CompileError
+from instrc.runtime.effects import Effects
+from instrc.runtime.engine import Equip, Keep, Launch, LaunchDocument, People, Question, RunReport, RunStatus, chosen, question_of
+from instrc.runtime.interpreter import versions
+from instrc.runtime.interpreter.documents import Command, Outcome, PinnedPlan, State
+from instrc.runtime.secrets import redacted
+from instrc.runtime.traces import Event, Sink, read_trace, sink_of
+from instrc.text.jsonvalue import Json, JsonObject
+
+# How the runs of a store stand, from what is recorded of them; nothing is written.
+
+
+_ENDED = {"CANCELLED", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"}
+
+
+def launch_json(launch: Launch) -> LaunchDocument:
+    """Return what is kept of the beginning of a run."""
+    inputs = redacted(launch.inputs)
+    return {"run": launch.run, "name": launch.name, "plan": launch.plan, "inputs": inputs, "how": launch.how}
+
+
+def launch_of(row: WorkflowStatus) -> LaunchDocument:
+    """Return what a run began with."""
+    assert row.input is not None
+    launch: LaunchDocument = row.input["args"][0]
+    return launch
+
+
+def state_of(client: DBOSClient, row: WorkflowStatus) -> tuple[State, list[Question]]:
+    """Return the state of a run, and what it waits for."""
+    launch = launch_of(row)
+    steps = client.list_workflow_steps(row.workflow_id)
+    plan = launch["plan"]
+    journal = rebuild_journal(plan, launch["inputs"], entries_of(steps))
+    if row.status in _ENDED or versions.outcome(plan, journal.state) is not None:
+        return journal.state, []
+    versions.issue(plan, journal.state)
+    open_: list[Command] = versions.pending(plan, journal.state)
+    return journal.state, [
+        question_of(command) for command in open_ if command["kind"] == "user" or command["id"] in journal.later
+    ]
+
+
+def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[WorkflowStatus] | None = None, whole: bool) -> RunReport:
+    """Return how a run stands; with its record if the `whole` is asked for."""
+    launch = launch_of(row)
+    outcome: Outcome | None = row.output if row.status == "SUCCESS" else None
+    record: JsonObject | None = None
+    questions: list[Question] = []
+    if whole or outcome is None:
+        state, questions = state_of(client, row)
+        outcome = versions.outcome(launch["plan"], state) if row.status not in _ENDED else None
+        record = versions.record(launch["plan"], state) if whole else None
+        for child in children or ():
+            below = child.workflow_id.removeprefix(f"{row.workflow_id}/")
+            if row.status not in _ENDED and child.status not in _ENDED | {"SUCCESS"}:
+                for asked in state_of(client, child)[1]:
+                    questions.append(Question(f"{below}/{asked.id}", asked.steps, asked.show, asked.schema, asked.by))
+    status: RunStatus
+    if row.status in _ENDED:
+        status = "cancelled"
+    else:
+        status = outcome["status"] if outcome is not None else "waiting" if questions else "running"
+    ended = row.completed_at / 1000 if row.completed_at else None
+    began = row.created_at / 1000 if row.created_at else None
+    return RunReport(launch["run"], launch["name"], status, outcome, tuple(questions), began, ended, launch["how"], record)
+
+
+# What is asked of a store, by a process that carries its runs and by any other.
+
+
+_T = TypeVar("_T")
+
+
+class StoreClient:
+    """Reads a store, and asks those who carry its runs to begin one; it is opened when it is first needed."""
+
+    def __init__(self, location: store.StoreLocation) -> None:
+        self.location = location
+        self._engine: sa.Engine | None = None
+
+    def db(self) -> sa.Engine:
+        """Return the store."""
+        if self._engine is None:
+            self._engine = store.open_engine(self.location)
+        return self._engine
+
+    def close(self) -> None:
+        """Give the store free."""
+        if self._engine is not None:
+            store.close_engine(self._engine)
+            self._engine = None
+
+    async def ask(self, question: Callable[[DBOSClient], _T]) -> _T:
+        """Ask the store something, in a thread."""
+        with store.trouble(self.location):
+            client = store.client_of(self.db())
+            return await asyncio.to_thread(question, client)
+
+    async def begin(self, run: str, launch: LaunchDocument) -> None:
+        """Ask whoever carries the runs to begin one."""
+        options: EnqueueOptions = {
+            "workflow_name": store.WORKFLOW,
+            "queue_name": store.QUEUE,
+            "workflow_id": run,
+            "app_version": store.APPLICATION,
+        }
+        await self.ask(lambda client: client.enqueue(options, launch))
+
+    async def reach(self) -> None:
+        """Make sure that the store can be asked."""
+        with store.trouble(self.location):
+            await asyncio.to_thread(lambda: self.db().connect().close())
+
+    async def is_there(self) -> bool:
+        """Tell whether anything was ever kept here."""
+        if self.location.is_file and not self.location.file.exists():
+            return False
+        with store.trouble(self.location):
+            return await asyncio.to_thread(store.has_tables, self.db())
+
+    async def find(self, run: str) -> WorkflowStatus | None:
+        """Return what is recorded of a run."""
+        if not await self.is_there():
+            return None
+        rows = await self.ask(lambda client: client.list_workflows(workflow_ids=[run]))
+        return next((row for row in rows if row.name == store.WORKFLOW), None)
+
+    async def row(self, run: str) -> WorkflowStatus:
+        """Return what is recorded of a run; that there is none is a problem."""
+        row = await self.find(run)
+        if row is None:
+            raise CompileError([problems.runs.NoSuchRun(run=run, store=self.location.shown)])
+        return row
+
+    async def refuse_wrong(self, run: str, question: str, step: str, data: Json) -> None:
+        """Refuse an answer that does not fit, or that nobody asks for any more."""
+        row = await self.row(run)
+        state, _ = await self.ask(lambda client: state_of(client, row))
+        wrong = versions.faults(launch_of(row)["plan"], state, question, data)
+        if wrong is None or wrong:
+            at = wrong[0]["pointer"] if wrong else ""
+            reason = wrong[0]["message"] if wrong else "it is not asked any more"
+            raise CompileError([problems.runs.RejectedAnswer(step=step, pointer=at, reason=reason)])
+
+
+# The engine `durable`: runs survive the process that carries them, and nothing that is recorded is done again.
+#
+# One process carries the runs of a store, the first that holds its lock.  Others begin runs, answer and cancel through the
+# store;
+# when that process ends, whoever waits for a run takes it over.
+
+
+_ENGINE_ENDED = frozenset({"SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
+
+_LOOK = 2.0
+"""Seconds between two looks of a worker whether the server of its database is there."""
+
+
+class DurableEngine:
+    """Runs in a store that outlives this process."""
+
+    def __init__(
+        self,
+        where: Path | str | None,
+        equip: Equip,
+        *,
+        people: People | None = None,
+        watch: Sink | None = None,
+        keep: Keep = "all",
+    ) -> None:
+        """With `keep="open"` no traces are written."""
+        self.location: store.StoreLocation = store.location_of(where)
+        self.equip = equip
+        self.people = people
+        self.watch = watch
+        self.keep = keep
+        self.asker: StoreClient = StoreClient(self.location)
+        self._runner: Runner | None = None
+
+    async def start(self, launch: Launch) -> RunReport:
+        """Begin a run, and wait until it ends or waits for somebody; a run that was begun in the same way goes on."""
+        begun = launch_json(launch)
+        async with self._carrier_with_tables() as runner:
+            row = await self.asker.find(launch.run)
+            if row is not None:
+                _refuse_another(row, begun)
+            elif runner is not None:
+                with store.trouble(self.location):
+                    await runner.away(_settle(runner, runner.begin(begun)))
+        if row is not None:
+            return await self.resume(launch.run)
+        if runner is None:
+            await self.asker.begin(launch.run, begun)
+        _refuse_another(await self.asker.row(launch.run), begun)  # another process, or thread, may have begun one at that moment
+        return await (self._attend(launch.run) if runner is None else self.show(launch.run))
+
+    async def runs(self) -> list[RunReport]:
+        """Return all runs that are kept, the latest first."""
+        if not await self.asker.is_there():
+            return []
+        rows = await self.asker.ask(lambda client: client.list_workflows(name=store.WORKFLOW, sort_desc=True))
+        return [await self.asker.ask(lambda client, row=row: report_of(client, row, whole=False)) for row in rows]  # type: ignore[misc]  # as below
+
+    async def show(self, run: str) -> RunReport:
+        """Return how a run stands, with what the processes wait for that serve its activities."""
+        row = await self.asker.row(run)
+        below = (
+            []
+            if row.status in _ENGINE_ENDED
+            else await self.asker.ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
+        )
+        return await self.asker.ask(lambda client: report_of(client, row, children=below, whole=True))
+
+    async def answer(self, run: str, step: str, data: Json) -> RunReport:
+        """Answer a question of a run; this process continues it if no other carries the runs of this store."""
+        report = await self.show(run)
+        question = chosen(list(report.questions), step, run)
+        child, slash, asked = question.id.rpartition("/")
+        owner = f"{run}/{child}" if slash else run
+        await self.asker.refuse_wrong(owner, asked, step, data)
+        letter = store.Letter(token_hex(16), owner, {"answer": asked, "data": data})
+        async with self._carrier() as runner:
+            if runner is not None:
+                taken = await runner.away(_deliver_answer(runner, letter, run.partition("/")[0]))
+        if runner is None:
+            with store.trouble(self.location):
+                await asyncio.to_thread(store.send, self.asker.db(), letter)
+            taken = await self._delivered(letter)
+        if not taken:
+            raise CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=())])
+        return await self.show(run)
+
+    async def cancel(self, run: str) -> RunReport:
+        """End a run, and what it has begun; one that has ended stays as it is."""
+        row = await self.asker.row(run)
+        if row.status not in _ENGINE_ENDED:
+            runner = self._runner_here()
+            below = await self.asker.ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
+            for each in (row, *below):
+                if each.status not in _ENGINE_ENDED:
+                    await self.asker.ask(lambda client, each=each: client.cancel_workflow(each.workflow_id))  # type: ignore[misc]  # a default is not inferred
+            if runner is not None and runner.enter():
+                try:
+                    await runner.away(runner.cancel(run))
+                finally:
+                    runner.leave()
+            else:
+                with store.trouble(self.location):
+                    await asyncio.to_thread(store.send, self.asker.db(), store.Letter(token_hex(16), run, {"cancel": True}))
+        return await self.show(run)
+
+    async def resume(self, run: str) -> RunReport:
+        """Go on with a run until it ends or waits; another process that carries the runs of this store is left to it."""
+        row = await self.asker.row(run)
+        if row.status == "CANCELLED":
+            raise CompileError([problems.runs.NoSuchQuestion(run=run, step="", open=())])
+        if row.status not in _ENGINE_ENDED:
+            async with self._carrier() as runner:
+                if runner is not None:
+                    with store.trouble(self.location):
+                        await runner.away(_settle(runner, runner.resume(run.partition("/")[0])))
+            if runner is None:
+                return await self._attend(run)
+        return await self.show(run)
+
+    def trace(self, run: str) -> list[Event]:
+        """Return what has happened in a run, in order."""
+        return read_trace(self.location.folder, run)
+
+    async def reach(self) -> None:
+        """Make sure that the server of a database answers; an `UnreachableError` if it does not."""
+        if not self.location.is_file:
+            with store.unreachable():
+                await self.asker.reach()
+
+    async def serve(self, stop: asyncio.Event) -> int:
+        """Carry all runs of the store until `stop`; return how many went on. Another process that does so is a problem.
+
+        An `UnreachableError` if the server of a database ends meanwhile: the runs are left as they are.
+        """
+        with nullcontext() if self.location.is_file else store.unreachable():
+            return await self._serve(stop)
+
+    async def _serve(self, stop: asyncio.Event) -> int:
+        async with self._carrier() as runner:
+            if runner is None:
+                raise CompileError([problems.runs.StoreInUse(store=self.location.shown)])
+            rows = await self.asker.ask(lambda client: client.list_workflows(name=store.WORKFLOW, status=["PENDING", "ENQUEUED"]))
+            roots = [row.workflow_id for row in rows if "/" not in row.workflow_id]
+            for run in roots:
+                await runner.away(runner.resume(run))
+        while not stop.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), None if self.location.is_file else _LOOK)
+            if not self.location.is_file and not await asyncio.to_thread(lambda: runner.lock.is_locked):
+                await asyncio.to_thread(self.close)
+                reason = "its server has ended the connection"
+                raise CompileError([problems.runs.UnusableStore(store=self.location.shown, reason=reason)])
+        self.close()
+        return len(roots)
+
+    def close(self) -> None:
+        """Leave the runs as they are, and give the store free."""
+        if self._runner is not None:
+            self._runner.close()
+            self._runner = None
+        self.asker.close()
+
+    # --- who carries ----------------------------------------------------------------------------------------------------------
+
+    def _runner_here(self) -> Runner | None:
+        return self._runner if self._runner is not None and not self._runner.closing else None
+
+    @asynccontextmanager
+    async def _carrier(self) -> AsyncIterator[Runner | None]:
+        """Hold what carries the runs in this process, so that nobody closes it meanwhile; `None` if another process does."""
+        while (runner := await asyncio.to_thread(self._open)) is not None and not runner.enter():
+            pass  # it was closed since then
+        try:
+            yield runner
+        finally:
+            if runner is not None:
+                runner.leave()
+
+    @asynccontextmanager
+    async def _carrier_with_tables(self) -> AsyncIterator[Runner | None]:
+        """Do what `_carrier` does; another process that carries the runs has made its tables by then."""
+        while True:
+            async with self._carrier() as runner:
+                if runner is not None or await self.asker.is_there():
+                    yield runner
+                    return
+            await asyncio.sleep(POLL)
+
+    def _open(self) -> Runner | None:
+        if (here := self._runner_here()) is not None:
+            return here
+        with Runner.turn:  # several runs may begin at once, and several stores be opened
+            if self._runner_here() is None:
+                self._runner = self._open_runner()
+            return self._runner_here()
+
+    def _open_runner(self) -> Runner | None:
+        if (other := Runner.current) is not None and not other.retire():
+            raise CompileError([problems.runs.StoreInUse(store=other.location.shown)])
+        lock = acquired(self.location, self.asker.db())
+        if lock is None:
+            return None
+        runner = Runner(self.location, self.asker.db(), lock, self._make_effects, self.people)
+        try:
+            runner.open()
+        except BaseException:
+            runner.close()
+            self.asker.close()
+            raise
+        return runner
+
+    def _make_effects(self, run: str, plan: PinnedPlan, how: JsonObject) -> Effects:
+        traces = self.location.folder if self.keep == "all" else None
+        return self.equip(run, plan, how, sink_of(traces, self.watch))
+
+    async def _attend(self, run: str) -> RunReport:
+        """Wait until a run that another process carries ends or waits; take it over when that process ends."""
+        while True:
+            row = await self.asker.row(run)
+            if row.status in _ENGINE_ENDED or (row.status == "PENDING" and (await self.show(run)).status != "running"):
+                return await self.show(run)
+            async with self._carrier() as runner:
+                pass
+            if runner is not None:
+                return await self.resume(run)
+            await asyncio.sleep(POLL)
+
+    async def _delivered(self, letter: store.Letter) -> bool:
+        """Wait until a letter was read; take the run over when the process that should read it ends."""
+        while True:
+            with store.trouble(self.location):
+                verdict = await asyncio.to_thread(store.verdict_of, self.asker.db(), letter.id)
+            if verdict != "open":
+                return verdict == "taken"
+            async with self._carrier():  # which reads the mail, if there is no other
+                pass
+            await asyncio.sleep(POLL)
+
+
+def _refuse_another(row: WorkflowStatus, begun: LaunchDocument) -> None:
+    """Refuse to continue a run that only has the id of the one that is to begin."""
+    there = launch_of(row)
+    if (there["plan"], there["inputs"]) != (begun["plan"], begun["inputs"]):
+        raise CompileError([problems.runs.RunExists(run=begun["run"])])
+
+
+async def _settle(runner: Runner, beginning: object) -> None:
+    await runner.settled(await beginning)  # type: ignore[misc]  # a coroutine, awaited in the loop of the runner
+
+
+async def _deliver_answer(runner: Runner, letter: store.Letter, root: str) -> bool:
+    live = await runner.resume(root)
+    taken = await runner.take(letter)
+    if taken or live.error is not None:
+        await runner.settled(live)
+    return taken

@@ -1,0 +1,430 @@
+"""The one process that carries the runs of a store: DBOS, launched in an event loop of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import logging
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from secrets import token_hex
+from time import monotonic, time
+from typing import Protocol, TypeVar
+
+import sqlalchemy as sa
+from dbos import DBOS, DBOSClient, DBOSConfig, SetWorkflowID
+
+from instrc import problems
+from instrc.engines.dbos import store
+from instrc.engines.dbos.carrying import Claims, Live, MakeEffects, carry
+from instrc.engines.dbos.store import HeldLock
+from instrc.problems.problem import CompileError
+from instrc.runtime.engine import LaunchDocument, People
+from instrc.runtime.interpreter.documents import Outcome
+from instrc.text.jsonvalue import as_text
+
+# An event loop in a thread of its own, which ends in order: nothing is left that would find it closed.
+
+
+_T = TypeVar("_T")
+_PATIENCE = 1.0
+"""Seconds for tasks to end that are cancelled, each time."""
+_TIMES = 5
+
+
+class LoopEndedError(Exception):
+    """The loop has ended, before or while it did something."""
+
+
+class EventLoopThread:
+    """An event loop in a thread."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def wait(self, work: Coroutine[object, object, _T]) -> _T:
+        """Do something in this loop, from another thread."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    async def away(self, work: Coroutine[object, object, _T]) -> _T:
+        """Do something in this loop, from another loop; that this loop ends meanwhile does not cancel who waits."""
+        try:
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        except RuntimeError:
+            work.close()
+            raise LoopEndedError from None
+        waiter = asyncio.current_task()
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            if waiter is None or waiter.cancelling():
+                raise
+            raise LoopEndedError from None
+
+    def end(self) -> None:
+        """Cancel what is still carried out, and end."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(_PATIENCE * (_TIMES + 1))
+
+    def _serve(self) -> None:
+        loop = self._loop
+        asyncio.set_event_loop(loop)
+        try:
+            loop.run_forever()
+        finally:
+            for _ in range(_TIMES):
+                if not (left := asyncio.all_tasks(loop)):
+                    break
+                for task in left:
+                    task.cancel()
+                loop.run_until_complete(asyncio.wait(left, timeout=_PATIENCE))
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.close()
+
+
+# What the process that carries runs does beside: it reads the mail, and rests while all runs wait for people.
+#
+# DBOS looks into its store several times a second. So runs that have waited for a while are left as they are, and DBOS is
+# ended;
+# it is launched again when somebody answers, begins a run, or a timer ends. What is left is a look at the store that is no
+# query.
+
+
+POLL = 0.2
+"""Seconds between two looks at the mail."""
+SLOW_POLL = 1.0
+"""The same at rest, where a look is a query."""
+LINGER = 5.0
+"""Seconds for which all runs wait for people before this process rests."""
+
+
+class Resting(Protocol):
+    """What carries runs, as far as it rests."""
+
+    engine: sa.Engine
+    client: DBOSClient
+
+    @property
+    def live(self) -> dict[str, Live]:
+        """The runs that it carries."""
+
+    @property
+    def resting(self) -> bool:
+        """Whether nobody uses it, and no run does anything but wait for people."""
+
+    async def launch(self) -> None:
+        """Let DBOS carry runs."""
+
+    async def leave_runs(self) -> None:
+        """Carry no run any more."""
+
+    async def resume(self, run: str) -> Live:
+        """Go on with a run."""
+
+    async def take(self, letter: store.Letter) -> bool:
+        """Deliver an answer."""
+
+    async def cancel(self, run: str) -> None:
+        """End a run."""
+
+
+class Rest:
+    """The rest of a runner, and what wakes it."""
+
+    def __init__(self, runner: Resting) -> None:
+        self.runner = runner
+        self.asleep: bool = False
+        self.parked: dict[str, float | None] = {}
+        """Runs that were left because all waited, and when the next timer of each ends."""
+        self._since = monotonic()
+        self._turning = asyncio.Lock()
+        self._letters: dict[str, asyncio.Task[None]] = {}
+        self._watching: asyncio.Task[None] | None = None
+        self._threads = ThreadPoolExecutor(thread_name_prefix="instrc-rest")
+
+    def begin(self) -> None:
+        """Watch from now on, until the loop ends."""
+        self._watching = asyncio.ensure_future(self._watch())
+
+    async def end(self) -> None:
+        """Launch DBOS, if it is not."""
+        self._since = monotonic()
+        async with self._turning:
+            if self.asleep:
+                await self.runner.launch()
+                self.asleep = False
+
+    async def _watch(self) -> None:
+        watch = store.Watch(self.runner.engine)
+        try:
+            while True:
+                await asyncio.sleep(SLOW_POLL if self.asleep and not watch.is_cheap else POLL)
+                with suppress(Exception):  # what the store complains of is told to whoever asks for something
+                    await self._look(watch)
+        finally:
+            watch.close()
+
+    async def _look(self, watch: store.Watch) -> None:
+        if watch.changed():
+            await self._read()
+        for run in [run for run, due in self.parked.items() if due is not None and due <= time()]:
+            await self.runner.resume(run)
+        if self._letters or not self.runner.resting:
+            self._since = monotonic()
+        elif not self.asleep and monotonic() > self._since + LINGER:
+            await self._begin()
+
+    async def _read(self) -> None:
+        """Take in what other processes have written."""
+        for letter in await asyncio.to_thread(store.unread, self.runner.engine):
+            if letter.id not in self._letters:
+                task = self._letters[letter.id] = asyncio.ensure_future(self._deal_with(letter))
+                task.add_done_callback(lambda _task, name=letter.id: self._letters.pop(name, None))  # type: ignore[misc]  # a default is not inferred
+        if self.asleep and await asyncio.to_thread(self._is_asked):
+            await self.end()
+
+    def _is_asked(self) -> bool:
+        """Tell whether another process has begun a run."""
+        return bool(self.runner.client.list_workflows(name=store.WORKFLOW, status="ENQUEUED", limit=1))
+
+    async def _begin(self) -> None:
+        """Leave the runs, which all wait, and end DBOS."""
+        async with self._turning:
+            if not self.runner.resting:
+                return
+            for name, live in self.runner.live.items():
+                root = name.partition("/")[0]
+                self.parked[root] = min((due for due in (self.parked.get(root), live.due) if due is not None), default=None)
+            self.asleep = True
+            await self.runner.leave_runs()
+            asyncio.get_running_loop().set_default_executor(self._threads)  # DBOS has put its own there, and ends it now
+            await asyncio.to_thread(DBOS.destroy)
+
+    async def _deal_with(self, letter: store.Letter) -> None:
+        """Do what a letter says; if that cannot be recorded now, the letter stays."""
+        with suppress(Exception):
+            taken = True
+            if "cancel" in letter.body:
+                await self.runner.cancel(letter.run)
+            else:
+                await self.runner.resume(letter.run.partition("/")[0])
+                taken = await self.runner.take(letter)
+            await asyncio.to_thread(store.settle, self.runner.engine, letter.id, "taken" if taken else "refused")
+
+
+# The one process that carries the runs of a store: DBOS, launched in an event loop of its own.
+#
+# A `Runner` opens and closes DBOS, and takes what is asked of runs; `carrying` interprets each.
+# DBOS keeps which runs there are and what is recorded of each.  Runs are never recovered behind anybody's back: every process
+# is an executor of its own name, and a run goes on where somebody asks for it (`begin`, `resume`).
+
+
+QUEUE_POLL = 0.5
+"""Seconds between two looks for runs that are to go on; each is a query."""
+ResultT = TypeVar("ResultT")
+
+
+class Runner:
+    """Carries runs in an event loop of its own; one in a process, one for a store."""
+
+    current: Runner | None = None
+    turn = threading.RLock()
+    """Held by who opens one, or closes one to open another."""
+
+    def __init__(
+        self, location: store.StoreLocation, engine: sa.Engine, lock: HeldLock, make_effects: MakeEffects, people: People | None
+    ) -> None:
+        self.location = location
+        self.engine = engine
+        self.lock = lock
+        self.make_effects = make_effects
+        self.people = people
+        self.client: DBOSClient = store.client_of(engine)
+        self.claims: Claims = Claims(self.client)
+        self.closing: bool = False
+        self.loop: EventLoopThread = EventLoopThread("instrc-runner")
+        self.rest: Rest = Rest(self)
+        self._users = 0
+        self._gate = threading.Lock()
+        self._leaving = False
+
+    def open(self) -> None:
+        """Launch DBOS in the loop of this runner."""
+        self.loop.start()
+        with store.trouble(self.location):
+            self.loop.wait(self._open())
+        Runner.current = self
+        atexit.register(self.close)
+
+    async def _open(self) -> None:
+        await self.launch()
+        await asyncio.to_thread(store.create, self.engine)
+        self.rest.begin()
+
+    async def launch(self) -> None:
+        """Let DBOS carry runs."""
+        executor = f"{store.APPLICATION}-{token_hex(6)}"
+        self.claims.begin_anew(executor)
+        config: DBOSConfig = {
+            "name": store.APPLICATION,
+            "system_database_url": self.location.url.render_as_string(hide_password=False),
+            "system_database_engine": self.engine,
+            "serializer": store.SERIALIZER,
+            "application_version": store.APPLICATION,
+            "executor_id": executor,
+            "notification_listener_polling_interval_sec": QUEUE_POLL,
+            "log_level": "CRITICAL",
+        }
+        library = logging.getLogger("dbos")
+        if not library.handlers:  # else it writes to whatever standard error is now, closed or not when it writes next
+            library.addHandler(logging.NullHandler())
+        DBOS(config=config)
+        DBOS.launch()
+        await DBOS.register_queue_async(store.QUEUE, polling_interval_sec=QUEUE_POLL)
+
+    def retire(self) -> bool:
+        """Close, unless somebody uses it or a run does something; for who has the `turn`."""
+        with self._gate:
+            if self.closing:
+                return True
+            if not self.resting:
+                return False
+            self.closing = True
+        self._close()
+        return True
+
+    def close(self) -> None:
+        """Leave all runs as they are, to be continued, and give the store free."""
+        with self.turn:
+            with self._gate:
+                if self.closing:
+                    return
+                self.closing = True
+            self._close()
+
+    def _close(self) -> None:
+        atexit.unregister(self.close)
+        with suppress(Exception):
+            self.loop.wait(self.leave_runs())
+        with suppress(Exception):
+            DBOS.destroy()
+        self.loop.end()
+        Runner.current = None if Runner.current is self else Runner.current
+        store.close_engine(self.engine)
+        self.lock.release()
+
+    async def leave_runs(self) -> None:
+        """Carry no run any more; they are continued later."""
+        self._leaving = True
+        tasks = [live.task for live in self.live.values() if live.task is not None]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=5)
+        self._leaving = self.closing
+
+    @property
+    def leaving(self) -> bool:
+        """Whether runs are left as they are, to be continued."""
+        return self._leaving or self.closing
+
+    def enter(self) -> bool:
+        """Use this runner: it does not rest, and nobody closes it to open another; `False` if that has happened already."""
+        with self._gate:
+            self._users += not self.closing
+            return not self.closing
+
+    def leave(self) -> None:
+        """Use it no more."""
+        with self._gate:
+            self._users -= 1
+
+    @property
+    def resting(self) -> bool:
+        """Tell whether nobody uses this runner, and no run does anything but wait for people."""
+        return not self._users and all(live.rest.is_set() for live in list(self.live.values()))
+
+    async def away(self, work: Coroutine[object, object, ResultT]) -> ResultT:
+        """Do something in the loop of this runner, from another loop."""
+        try:
+            return await self.loop.away(work)
+        except LoopEndedError:
+            problem = problems.runs.UnusableStore(store=self.location.shown, reason="this program has closed it")
+            raise CompileError([problem]) from None
+
+    @property
+    def live(self) -> dict[str, Live]:
+        """The runs that it carries, by their ids."""
+        return self.claims.live
+
+    async def begin(self, launch: LaunchDocument) -> Live:
+        """Begin a run; one that was begun meanwhile goes on."""
+
+        async def begin() -> None:
+            with SetWorkflowID(launch["run"]):
+                await DBOS.start_workflow_async(run_plan, launch)
+
+        await self.rest.end()
+        return await self.claims.take_up(launch["run"], begin)
+
+    async def resume(self, run: str) -> Live:
+        """Go on with a run, unless this process carries it already; one that has ended is left as it is."""
+        await self.rest.end()
+        live = await self.claims.take_up(run)
+        self.rest.parked.pop(run, None)
+        return live
+
+    async def settled(self, live: Live) -> None:
+        """Wait until a run has ended or waits for people."""
+        await live.rest.wait()
+        if live.error is not None:
+            raise live.error
+
+    async def take(self, letter: store.Letter) -> bool:
+        """Deliver an answer as soon as the run asks for it; `False` if it does not."""
+        question, data = as_text(letter.body["answer"]), letter.body["data"]
+        while (live := await self._carried(letter.run)) is not None:
+            live.change.clear()
+            recorded = live.port.take(question, data, letter.id) if live.port is not None else None
+            if recorded is not None:
+                assert live.task is not None
+                either: set[asyncio.Future[bool] | asyncio.Task[Outcome | None]] = {recorded, live.task}
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+                if not recorded.done() and (live.error is not None or self.leaving):
+                    raise live.error or asyncio.CancelledError
+                return recorded.done() and recorded.result()
+            if live.rest.is_set():
+                return False
+            with suppress(TimeoutError):
+                await asyncio.wait_for(live.change.wait(), 1)
+        return False
+
+    async def _carried(self, run: str) -> Live | None:
+        """Return a run that this process carries; one that serves an activity as soon as the run above continues it."""
+        while (live := self.live.get(run)) is None or live.over:
+            above = self.live.get(run.rpartition("/")[0])
+            if above is None or above.over or above.rest.is_set():
+                return None
+            await asyncio.sleep(0.02)
+        return live
+
+    async def cancel(self, run: str) -> None:
+        """End a run."""
+        await self.claims.cancel(run)
+
+
+@DBOS.workflow(name=store.WORKFLOW, max_recovery_attempts=None)
+async def run_plan(launch: LaunchDocument) -> Outcome | None:
+    """Carry a run: the one workflow, which interprets every plan."""
+    runner = Runner.current
+    if runner is None or runner.leaving:
+        raise asyncio.CancelledError
+    return await carry(runner, launch)

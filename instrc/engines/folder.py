@@ -1,0 +1,276 @@
+"""The engine `memory`: the state of a run is kept in a folder between the processes that carry it on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from time import time
+from typing import cast
+
+from instrc import problems
+from instrc.engines.memory import LiveRun, StoredRun, questions_of
+from instrc.problems.problem import CompileError
+from instrc.runtime.engine import Engine, Equip, Keep, Launch, People, Question, Run, RunReport, RunStatus, chosen
+from instrc.runtime.interpreter import versions
+from instrc.runtime.interpreter.documents import Outcome
+from instrc.runtime.traces import Event, Sink, read_trace, sink_of
+from instrc.text.files import read_whole
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, JsonObject
+
+# The engine `memory`: a run is carried on by the process that starts or answers it, and its state is kept in a folder.
+#
+# What runs when the process is killed is lost since the last time the run waited for somebody; `durable` loses nothing.
+
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
+
+
+class RunFile(StoredRun):
+    """What is kept of a run in its file."""
+
+    run: str
+    name: str
+    began: float
+    ended: float | None
+    how: JsonObject
+    cancelled: bool
+
+
+def keeps(folder: Path, run: str) -> bool:
+    """Tell whether a folder keeps a run of that id."""
+    return _NAME.fullmatch(run) is not None and (folder / "runs" / f"{run}.json").is_file()
+
+
+class FolderEngine:
+    """Runs as files of a folder, `runs/ID.json`; nothing is written where the folder is `None`."""
+
+    def __init__(
+        self,
+        folder: Path | None,
+        equip: Equip,
+        *,
+        people: People | None = None,
+        watch: Sink | None = None,
+        keep: Keep = "all",
+    ) -> None:
+        """With `keep="open"` only runs that wait for somebody are written, and no traces."""
+        self.folder = folder
+        self.equip = equip
+        self.people = people
+        self.watch = watch
+        self.keep = keep
+        self._live: dict[str, asyncio.Task[LiveRun]] = {}
+        """Runs that this process carries on."""
+
+    async def start(self, launch: Launch) -> RunReport:
+        """Begin a run and carry it on, until it ends or waits for somebody; a run that was begun in the same way goes on."""
+        if self.folder is not None and self.keep == "all" and keeps(self.folder, launch.run):
+            before = self._load(launch.run)
+            if (before["plan"], before["state"]["inputs"]) != (launch.plan, launch.inputs):
+                raise CompileError([problems.runs.RunExists(run=launch.run)])
+            return await self._proceed(before)
+        saved: RunFile = {
+            "run": launch.run,
+            "name": launch.name,
+            "began": time(),
+            "ended": None,
+            "how": launch.how,
+            "plan": launch.plan,
+            "state": versions.begin(launch.plan, launch.inputs),
+            "due": {},
+            "later": [],
+            "children": {},
+            "cancelled": False,
+        }
+        return await self._proceed(saved)
+
+    async def runs(self) -> list[RunReport]:
+        """Return all runs that are kept, the latest first."""
+        if self.folder is None or not (self.folder / "runs").is_dir():
+            return []
+        found = [_report(saved) for file in (self.folder / "runs").glob("*.json") if (saved := _read(file)) is not None]
+        return sorted(found, key=lambda report: -(report.began or 0))
+
+    async def show(self, run: str) -> RunReport:
+        """Return how a run stands."""
+        return _report(self._load(run))
+
+    async def answer(self, run: str, step: str, data: Json) -> RunReport:
+        """Answer a question of a run and carry it on."""
+        saved = self._load(run)
+        if _overdue(saved):
+            await self._proceed(saved)
+        question = chosen(list(_report(saved).questions), step, run)
+        return await self._proceed(saved, lambda live: live.accept(question.id, data))
+
+    async def cancel(self, run: str) -> RunReport:
+        """End a run."""
+        if (task := self._live.get(run)) is not None:
+            task.cancel()
+            await asyncio.wait({task})
+            await asyncio.sleep(0)  # whoever carried it on writes down that it has ended
+        saved = self._load(run)
+        if saved["state"]["outcome"] is None and not saved["cancelled"]:
+            saved["cancelled"], saved["ended"] = True, time()
+            self._save(saved)
+        return _report(saved)
+
+    async def resume(self, run: str) -> RunReport:
+        """Go on with a run."""
+        return await self._proceed(self._load(run))
+
+    def trace(self, run: str) -> list[Event]:
+        """Return what has happened in a run, in order."""
+        return [] if self.folder is None else read_trace(self.folder, run)
+
+    async def _proceed(self, saved: RunFile, first: Callable[[LiveRun], None] | None = None) -> RunReport:
+        if saved["cancelled"]:
+            raise CompileError([problems.runs.NoSuchQuestion(run=saved["run"], step="", open=())])
+        if versions.outcome(saved["plan"], saved["state"]) is not None:
+            return _report(saved)
+        live = LiveRun(
+            saved["plan"], saved["state"], self.equip(saved["run"], saved["plan"], saved["how"], self._sink()), self.people
+        )
+        live.restore(saved)
+        if first is not None:
+            first(live)
+        self._keep(saved, live)
+        task = self._live[saved["run"]] = asyncio.ensure_future(live.resume_async())
+        try:
+            await asyncio.wait({task})
+        finally:
+            task.cancel()
+            del self._live[saved["run"]]
+        if task.cancelled():
+            saved["cancelled"], saved["ended"] = True, time()
+        else:
+            task.result()
+        self._keep(saved, live)
+        return _report(saved)
+
+    def _keep(self, saved: RunFile, live: LiveRun) -> None:
+        now = live.stored()
+        saved["plan"], saved["state"], saved["due"] = now["plan"], now["state"], now["due"]
+        saved["later"], saved["children"] = now["later"], now["children"]
+        if live.outcome is not None and saved["ended"] is None:
+            saved["ended"] = time()
+        self._save(saved)
+
+    def _sink(self) -> Sink:
+        return sink_of(self.folder if self.keep == "all" else None, self.watch)
+
+    def _load(self, run: str) -> RunFile:
+        file = None if self.folder is None or not _NAME.fullmatch(run) else self.folder / "runs" / f"{run}.json"
+        saved = _read(file) if file is not None else None
+        if saved is None:
+            raise CompileError([problems.runs.NoSuchRun(run=run, store="" if self.folder is None else self.folder.as_posix())])
+        return saved
+
+    def _save(self, saved: RunFile) -> None:
+        """Write the whole anew and put it in place at once."""
+        if self.folder is None or (self.keep == "open" and _report(saved).status != "waiting"):
+            return
+        try:
+            (self.folder / "runs").mkdir(parents=True, exist_ok=True)
+            file = self.folder / "runs" / f"{saved['run']}.json"
+            beside = file.with_suffix(f".{os.getpid()}.part")
+            beside.write_text(dumps(saved), encoding="utf-8")
+            beside.replace(file)
+        except OSError as error:
+            with suppress(OSError, UnboundLocalError):
+                beside.unlink()
+            where = self.folder.as_posix()
+            raise CompileError(
+                [problems.files.UnwritableOutput(path=where, reason=(error.strerror or "no reason").lower())]
+            ) from None
+
+
+def _read(file: Path) -> RunFile | None:
+    try:
+        saved = loads(read_whole(str(file)))
+    except (OSError, ValueError):
+        return None
+    return cast("RunFile", saved) if isinstance(saved, dict) and "plan" in saved and "state" in saved else None
+
+
+def _report(saved: RunFile) -> RunReport:
+    plan, state = saved["plan"], saved["state"]
+    outcome = versions.outcome(plan, state)
+    questions = () if outcome is not None or saved["cancelled"] else tuple(questions_of(saved))
+    status: RunStatus = (
+        outcome["status"] if outcome is not None else "cancelled" if saved["cancelled"] else "waiting" if questions else "running"
+    )
+    record = versions.record(plan, state)
+    return RunReport(
+        saved["run"], saved["name"], status, outcome, questions, saved["began"], saved["ended"], saved["how"], record
+    )
+
+
+def _overdue(saved: StoredRun) -> bool:
+    """Tell whether a timer may have ended since the run was written down."""
+    return any(at <= time() for at in saved["due"].values()) or any(_overdue(child) for child in saved["children"].values())
+
+
+# A run of an engine that stores runs, as a program holds it.
+
+
+class EngineRun(Run):
+    """A run in a store or on a server: what is said of it is as of the last call."""
+
+    def __init__(self, engine: Engine, report: RunReport) -> None:
+        self.engine = engine
+        self.report: RunReport = report
+
+    @property
+    def id(self) -> str:
+        """The id of the run."""
+        return self.report.run
+
+    @property
+    def status(self) -> RunStatus:
+        """In one word how it stands."""
+        return self.report.status
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How it has ended; `None` while it has not."""
+        return self.report.outcome
+
+    @property
+    def record(self) -> JsonObject | None:
+        """What is recorded so far, in the shape of the process."""
+        return self.report.record
+
+    @property
+    def questions(self) -> list[Question]:
+        """What the run waits for."""
+        return list(self.report.questions)
+
+    @property
+    def trace(self) -> list[Event]:
+        """What has happened, in order, as far as it is noted on this machine."""
+        return self.engine.trace(self.id)
+
+    async def answer_async(self, step: str, data: Json) -> EngineRun:
+        """Do what `answer` does, from code that is asynchronous."""
+        self.report = await self.engine.answer(self.id, step, data)
+        return self
+
+    async def resume_async(self) -> EngineRun:
+        """Do what `resume` does, from code that is asynchronous."""
+        self.report = await (self.engine.show if self._is_settled else self.engine.resume)(self.id)
+        return self
+
+    async def cancel_async(self) -> EngineRun:
+        """Do what `cancel` does, from code that is asynchronous."""
+        self.report = await self.engine.cancel(self.id)
+        return self
+
+    @property
+    def _is_settled(self) -> bool:
+        return self.report.outcome is not None or self.report.status == "cancelled"

@@ -1,0 +1,524 @@
+"""Begin runs of one program, on the engine that was chosen."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from secrets import token_hex
+from typing import Literal, TypeAlias, cast
+
+from instrc import problems
+from instrc.compiler.workspace import OptionOverrides, Workspace
+from instrc.engines.prepare import Prepared, activities_of, all_activities, imported, prepare, rehearsed, unregistered
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.problems.suggest import nearest
+from instrc.process.flow import Chunk
+from instrc.process.process import Process
+from instrc.runtime.activities import Activities
+from instrc.runtime.effects import Check, Effects
+from instrc.runtime.engine import Engine, Equip, Keep, Launch, People, RunReport, ask_people
+from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
+from instrc.runtime.models.batching import Batching
+from instrc.runtime.models.catalogue import model_of
+from instrc.runtime.models.model import Model, Sample
+from instrc.runtime.plan import plan_digest, plan_of
+from instrc.runtime.session import SessionTool
+from instrc.runtime.telemetry import Telemetry, join_sinks, listened, logged
+from instrc.runtime.traces import Event, Sink
+from instrc.text.arguments import is_on
+from instrc.text.jsonvalue import Json, JsonObject, as_integer, as_object, as_text, as_texts, without_type
+from instrc.text.names import file_name
+from instrc.vibes.settings import Settings, read_settings
+
+# How the effects of a run are made, in the process that begins it and in any other that continues it.
+
+
+TELEMETRY = "INSTRC_TELEMETRY"
+"""The variable of the environment that turns OpenTelemetry on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What only the caller of a run has, as functions of Python: other processes cannot make it from the settings."""
+
+    model: Model | None = None
+    activities: Activities | None = None
+    checks: Mapping[str, Check] = field(default_factory=dict)
+
+    @property
+    def words(self) -> list[str]:
+        """What there is, by name: it is noted with the run."""
+        there = {"model": self.model is not None, "activities": bool(self.activities), "checks": bool(self.checks)}
+        return [name for name, given in there.items() if given]
+
+
+def how_of(prepared: Prepared, *, model: str | None, rehearse: bool, batch: int = 1, own: Own | None = None) -> JsonObject:
+    """Return what another process needs to continue a run: plain JSON, without secrets.
+
+    A model that nobody knows is a problem now: a run that has begun with it could never go on.
+    """
+    words = model or prepared.settings.run.get("model")
+    named = set(prepared.settings.models.values())
+    for each in sorted({words, *named} if isinstance(words, str) and (own is None or own.model is None) else named):
+        model_of(each, prepared.folder)
+    how: JsonObject = {
+        "folder": prepared.folder.absolute().as_posix(),
+        "model": words,
+        "rehearse": rehearse,
+        "batch": batch,
+        "processes": prepared.processes,
+    }
+    if own is not None and own.words:
+        how["own"] = [*own.words]
+    return how
+
+
+def equip(run: str, plan: PinnedPlan, how: JsonObject, sink: Sink) -> Effects:
+    """Return the effects of a run that another process has begun."""
+    return remade(run, plan, how, sink, None)
+
+
+def remade(run: str, plan: PinnedPlan, how: JsonObject, sink: Sink, own: Own | None) -> Effects:
+    """Return the effects of a run; `CompileError` if it uses what only the program that began it has."""
+    if own is None and (uses := how.get("own")):
+        raise CompileError([problems.runs.NeedsItsProgram(run=run.partition("/")[0], uses=tuple(as_texts(uses)))])
+    own = own or Own()
+    folder = Path(as_text(how.get("folder", ".")))
+    processes, step = as_object(how.get("processes") or {}), plan["options"].get("step")
+    prepared = Prepared(run, plan["process"], folder, _settings_of(folder), processes, step=step)
+    activities = _rehearsed_once(plan, prepared.processes) if how.get("rehearse") else _registered_in(folder)
+    if own.activities:
+        activities = activities.with_those_of(own.activities)
+    words = how.get("model")
+    shared = (
+        _shared_model(words, folder, as_integer(how.get("batch") or 1)) if own.model is None and isinstance(words, str) else None
+    )
+    return equipped(prepared, run, own.model or shared, activities, sink, own.checks)
+
+
+def _rehearsed_once(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activities:
+    digest = plan["digest"]
+    if digest not in _rehearsals:
+        _rehearsals[digest] = rehearsed(plan, processes)
+    return _rehearsals[digest]
+
+
+_rehearsals: dict[str, Activities] = {}
+"""Activities of rehearsals by the digest of their plan: many items have one plan."""
+
+
+@lru_cache(maxsize=16)
+def _settings_of(folder: Path) -> Settings:
+    return read_settings(folder)
+
+
+@lru_cache(maxsize=16)
+def _registered_in(folder: Path) -> Activities:
+    return activities_of(Prepared("", {}, folder, _settings_of(folder)))
+
+
+@lru_cache(maxsize=16)
+def _shared_model(words: str, folder: Path, batch: int) -> Model:
+    """Return a model that all runs of this process share, so that they can share calls."""
+    model = model_of(words, folder)
+    return Batching(model, batch) if batch > 1 else model
+
+
+def equipped(
+    prepared: Prepared,
+    run: str,
+    model: Model | None,
+    activities: Activities,
+    sink: Sink | None,
+    checks: Mapping[str, Check] | None = None,
+) -> Effects:
+    """Return the effects of a run."""
+    imports = {bare_name(name): imported("check", said, prepared.folder) for name, said in prepared.settings.checks.items()}
+    made = cast("dict[str, Check]", imports)
+    made |= {bare_name(name): check for name, check in (checks or {}).items()}
+    others = {words: model_of(words, prepared.folder) for words in set(prepared.settings.models.values())}
+    processes = _all_processes(prepared, activities)
+    heard = join_sinks(sink, logged if listened() else None, Telemetry() if is_on(TELEMETRY) else None)
+    prices = prepared.settings.prices
+    return Effects(run, model or Sample(), activities, heard, made, processes, others=others, prices=prices, step=prepared.step)
+
+
+def _all_processes(prepared: Prepared, activities: Activities) -> Mapping[str, Json]:
+    """Return the processes that plans name, of the program and of the processes that serve its activities."""
+    found = dict(prepared.processes)
+    for address, process in activities.processes():
+        if found.setdefault(address, process) != process:
+            reason = "it means one process in the program and another one in a process that serves an activity"
+            raise CompileError([problems.runs.UnusableSetting(what="address", word=address, reason=reason)])
+    return found
+
+
+# Begins runs of one program.
+
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+"""It names files of the store, and a `/` in an id parts a child from its run."""
+
+
+class Launcher:
+    """Begins runs of one program: its plan is made once. `CompileError` if an activity is not registered."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        *,
+        activities: Activities,
+        requests: int | None = None,
+        tokens: int | None = None,
+        how: Mapping[str, Json] | None = None,
+        rehearse: bool = False,
+    ) -> None:
+        settings = prepared.settings.run
+        self.name: str = prepared.name
+        self.inputs: dict[str, Json] | None = prepared.inputs
+        self.how: dict[str, Json] = dict(how or {})
+        self.plan = plan_of(
+            prepared.document,
+            activities=activities.names(),
+            models=models_by_step(prepared.document, by_vibe(prepared), (prepared.name, prepared.step or "")),
+            step=prepared.step,
+            asks=settings.get("asks", 2),
+            elements=settings.get("elements", 100),
+            requests=requests if requests is not None else settings.get("requests"),
+            tokens=tokens if tokens is not None else settings.get("tokens"),
+            pauses=not rehearse,
+        )
+        wrong = [] if rehearse else list(unregistered(self.plan, activities))
+        if wrong:
+            raise CompileError(wrong)
+
+    def launch(self, given: Json, run: str | None = None, entry: Json = None) -> Launch:
+        """Return a run that is to begin; `CompileError` if its inputs do not fit.
+
+        `entry` is the answer of its first chunk, where that is filled already.
+        """
+        wrong: list[Problem] = []
+        if run is not None and not _ID.fullmatch(run):
+            reason = "it has letters, digits, `.`, `_` and `-`, at most 100, and begins with a letter or digit"
+            wrong.append(problems.runs.UnusableSetting(what="run id", word=run, reason=reason))
+        elif run is not None and file_name(run) != run:
+            reason = "no file can have this name on Windows"
+            wrong.append(problems.runs.UnusableSetting(what="run id", word=run, reason=reason))
+        inputs = given_inputs(self.inputs if entry is None else self.plan["process"].get("inputs"), given, wrong)
+        if wrong:
+            raise CompileError(wrong)
+        plan = self.plan
+        if entry is not None:
+            plan = {**plan, "options": {**plan["options"], "entry": entry}}
+            plan["digest"] = plan_digest(plan)
+        return Launch(run or new_id(self.name), self.name, plan, inputs, self.how)
+
+
+_ASSIGNED = r"(\w+)=\S*"
+"""An input as other commands take it, `lang=de`: here it would be the whole prompt."""
+
+
+def new_id(name: str) -> str:
+    """Return an id for a run: short enough to be typed."""
+    word = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name).strip("-")[:40]
+    return f"{word or 'run'}-{token_hex(3)}"
+
+
+def given_inputs(declared: Json, given: Json, wrong: list[Problem]) -> dict[str, Json]:
+    """Return the inputs by name: an object gives them so, anything else is `prompt`; one that is left out has its default.
+
+    `declared` has their schemas by name; where it is no object nothing is known of them, and nothing is refused.
+    """
+    from instrc.runtime.activities import complaints  # few processes declare their inputs
+
+    inputs: dict[str, Json] = dict(given) if isinstance(given, dict) else {} if given is None else {"prompt": given}
+    if not isinstance(declared, dict):
+        return inputs
+    wrong += [
+        problems.runs.InvalidInput(word=name, reason=f"is not declared; there are {names_as_text(declared)}")
+        for name in inputs
+        if name not in declared and name != "prompt"
+    ]
+    if isinstance(given, str) and (written := re.fullmatch(_ASSIGNED, given)) and written[1] in {"prompt", *declared}:
+        wrong.append(problems.runs.InvalidInput(word=written[1], reason="is not given with `=`", beside_text=True))
+        return inputs
+    for name, schema in declared.items():
+        if name not in inputs and isinstance(schema, dict) and "default" in schema:
+            inputs[name] = schema["default"]
+        if name not in inputs and name != "prompt":
+            text = given is not None and not isinstance(given, dict)
+            wrong.append(problems.runs.InvalidInput(word=name, reason="is missing", beside_text=text))
+        elif name in inputs and (found := complaints(inputs[name], schema)):
+            at = f" at `{found[0]['pointer']}`" if found[0]["pointer"] else ""
+            wrong.append(problems.runs.InvalidInput(word=name, reason=f"does not fit{at}: {found[0]['message']}"))
+    return inputs
+
+
+def by_vibe(prepared: Prepared) -> dict[str, str]:
+    """Return the models that the project has set; a pattern with a folder, `judge/*`, is that of the vibes which are there."""
+    found: dict[str, str] = {}
+    for pattern, model in prepared.settings.models.items():
+        place = pattern.removeprefix("aug:").strip("/")
+        if "/" not in place:
+            found[pattern] = model
+            continue
+        for root in prepared.settings.roots or (prepared.folder / "schemas",):
+            for file in sorted(root.rglob("*.vibe.json")):
+                name = file.relative_to(root).as_posix().removesuffix(".vibe.json").partition("@")[0]
+                if fnmatchcase(name, place):
+                    found.setdefault(name.rpartition("/")[2], model)
+    return found
+
+
+def models_by_step(document: Json, models: Mapping[str, str], names: Iterable[str] = ()) -> dict[str, str]:
+    """Return the model of each step for which the project has set one; a pattern is compared with the name of the vibe.
+
+    A tool is one call: the first of its steps for which a model is set decides for all; one without steps goes by its `names`.
+    """
+    patterns = [(bare_name(pattern.rpartition("/")[2]), model) for pattern, model in models.items()]
+
+    def chosen(word: str) -> str | None:
+        return next((model for pattern, model in patterns if fnmatchcase(bare_name(word), pattern)), None)
+
+    if not patterns:
+        return {}
+    if Process.describes(document):
+        chunks = [each for each in Process.from_json(document).contexts() if isinstance(each, Chunk)]
+        keys = [step.key for chunk in chunks if chunk.executor == "model" for step in chunk.steps]
+        return {key: model for key in keys if (model := chosen(key)) is not None}
+    properties = document.get("properties") if isinstance(document, dict) else None
+    keys = list(properties) if isinstance(properties, dict) else []
+    whole = next((model for word in (*names, *keys) if (model := chosen(word)) is not None), None)
+    return {} if whole is None else dict.fromkeys(["", *keys], whole)
+
+
+def names_as_text(names: Iterable[str]) -> str:
+    """Return names as a problem shows them."""
+    return ", ".join(f"`{name}`" for name in names) or "none"
+
+
+# The engines by their names.
+
+
+EngineName: TypeAlias = Literal["memory", "durable", "temporal"]
+ENGINES: dict[str, str] = {
+    "memory": "instrc.engines.folder:FolderEngine",
+    "durable": "instrc.engines.dbos.durable_engine:DurableEngine",
+    "temporal": "instrc.engines.temporal.temporal_engine:TemporalEngine",
+}
+"""What makes each engine: `module:callable`, called with the folder of its store, `equip`, `people`, `watch` and `keep`."""
+
+
+STORE = ".instrc"
+"""The folder that runs are kept in."""
+
+
+def engine_of(
+    name: str,
+    store: Path | None,
+    *,
+    equip: Equip = equip,
+    people: People | None = None,
+    watch: Sink | None = None,
+    keep: Keep = "all",
+) -> Engine:
+    """Return the engine of a name, with its store."""
+    if name not in ENGINES:
+        reason = f"engines are {names_as_text(ENGINES)}"
+        near = nearest(name, ENGINES)
+        raise CompileError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason, nearest=near)])
+    if store is not None:
+        _require_folder(store)
+    module, _, maker = ENGINES[name].partition(":")
+    try:
+        loaded = import_module(module)
+    except ModuleNotFoundError as error:
+        reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[{name}]'`"
+        raise CompileError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason)]) from None
+    made: Engine = getattr(loaded, maker)(store, equip, people=people, watch=watch, keep=keep)
+    return made
+
+
+def _require_folder(store: Path) -> None:
+    """Refuse a store where no folder is and none can be made; an address of a database is none of our business."""
+    if "://" in os.fspath(store) or os.fspath(store).startswith(("postgres:", "postgresql:", "postgresql+")):
+        return
+    reason = None
+    try:
+        if not stat.S_ISDIR(store.stat().st_mode):
+            reason = "it is not a folder"
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+    if reason is not None:
+        raise CompileError([problems.runs.UnusableStore(store=os.fspath(store)[:200], reason=reason)])
+
+
+# Engines in a program: one for each store, whose runs may use functions that only this program has.
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """What a run was begun with in this program."""
+
+    own: Own = field(default_factory=Own)
+    people: People | None = None
+    watch: Sink | None = None
+
+
+class Host:
+    """An engine of this program; it knows for each run what it was begun with here, until the run ends."""
+
+    def __init__(self, name: str, store: Path | None) -> None:
+        self.engine: Engine = engine_of(name, store, equip=self._equip, watch=self._watch)
+        self._here: dict[str, Here] = {}
+
+    def take(self, run: str, here: Here) -> None:
+        """Note what a run is begun or continued with here."""
+        self._here[run] = here
+
+    async def start(self, launch: Launch) -> RunReport:
+        """Begin a run and carry it on, until it ends or waits for somebody."""
+        return await self._ask_people(await self.engine.start(launch))
+
+    async def runs(self) -> list[RunReport]:
+        """Return all runs that are kept, the latest first."""
+        return await self.engine.runs()
+
+    async def show(self, run: str) -> RunReport:
+        """Return how a run stands."""
+        return await self.engine.show(run)
+
+    async def answer(self, run: str, step: str, data: Json) -> RunReport:
+        """Answer a question of a run and carry it on."""
+        return await self._ask_people(await self.engine.answer(run, step, data))
+
+    async def cancel(self, run: str) -> RunReport:
+        """End a run."""
+        return await self._ask_people(await self.engine.cancel(run))
+
+    async def resume(self, run: str) -> RunReport:
+        """Go on with a run."""
+        return await self._ask_people(await self.engine.resume(run))
+
+    def trace(self, run: str) -> list[Event]:
+        """Return what has happened in a run, in order."""
+        return self.engine.trace(run)
+
+    def close(self) -> None:
+        """Give the store free; the runs stay as they are."""
+        close = getattr(self.engine, "close", None)
+        if close is not None:
+            close()
+
+    async def _ask_people(self, report: RunReport) -> RunReport:
+        here = self._here.get(report.run)
+        report = await ask_people(self.engine, report, None if here is None else here.people)
+        if report.outcome is not None or report.status == "cancelled":
+            self._here.pop(report.run, None)
+        return report
+
+    def _equip(self, run: str, plan: PinnedPlan, how: JsonObject, sink: Sink) -> Effects:
+        here = self._here.get(run.partition("/")[0])
+        return remade(run, plan, how, sink, None if here is None else here.own)
+
+    def _watch(self, event: Event) -> None:
+        here = self._here.get(event["run"].partition("/")[0])
+        if here is not None and here.watch is not None:
+            here.watch(event)
+
+
+_hosts: dict[tuple[str, str], Host] = {}
+"""By the name of the engine and the place of its store."""
+
+
+def host_of(name: str, store: str | os.PathLike[str] | None) -> Host:
+    """Return the engine of this program for a store: one for all its runs."""
+    place = os.fspath(store) if store is not None else STORE
+    key = (name, place if "://" in place else os.path.abspath(place))  # noqa: PTH100  -- a key, not a path
+    if key not in _hosts:
+        _hosts[key] = Host(name, Path(place))
+    return _hosts[key]
+
+
+def close_stores() -> None:
+    """Give the stores free that runs of this program hold.
+
+        instrc.close_stores()
+
+    The runs stay as they are, and go on when somebody asks for them.
+    """
+    while _hosts:
+        _hosts.popitem()[1].close()
+
+
+# What a session offers its model: the exports of files as tools.
+
+
+def offers_of(
+    file: str,
+    engine: Engine,
+    model: str | None,
+    *,
+    rehearse: bool,
+    roots: Iterable[str] = (),
+    shared: Iterable[str] = (),
+    locked: bool = False,
+) -> Iterator[SessionTool]:
+    """Yield the exports of a file as tools of a session."""
+    report = Report()
+    compiled = Workspace(roots, shared, locked=locked).compile(file, OptionOverrides(), report)
+    report.stop_if_failed()
+    for artefact in compiled:
+        prepared = prepare(file, export=artefact.name, roots=roots, shared=shared, locked=locked)
+        if artefact.kind == "tool":
+            yield SessionTool(artefact.name, artefact.documents["tool"])
+            continue
+        known = all_activities(prepared, Activities(), rehearse=rehearse)
+        launcher = Launcher(prepared, activities=known, how=how_of(prepared, model=model, rehearse=rehearse), rehearse=rehearse)
+
+        async def begin(name: str, entry: Json, prompt: str, launcher: Launcher = launcher) -> Json:
+            try:
+                launch = launcher.launch(prompt, new_id(name), entry)
+            except CompileError as error:
+                return {"error": str(error)}
+            work = asyncio.ensure_future(engine.start(launch))  # it goes on alone
+            done, _ = await asyncio.wait({work}, timeout=_PATIENCE)
+            if not done:
+                _going.add(work)
+                work.add_done_callback(_going.discard)
+                return {"run": launch.run, "status": "running"}
+            report = work.result()
+            ended: JsonObject = {"run": launch.run, "status": report.status}
+            if report.outcome is not None and report.outcome["status"] == "done":
+                ended["output"] = report.outcome["output"]
+            elif report.outcome is not None and report.outcome["status"] == "failed":
+                ended["error"] = without_type(report.outcome["error"])
+            return ended
+
+        yield SessionTool(artefact.name, artefact.documents["tool"], begin)
+
+
+_PATIENCE = 0.5
+"""Seconds after which a process that was started goes on alone."""
+
+
+_going: set[asyncio.Future[RunReport]] = set()
+"""Runs that go on alone: the loop itself keeps no hold on tasks."""
+
+
+def session_model(words: str | None, file: Path) -> Model:
+    """Return the model of a session: the one that is named, else that of the project."""
+    settings = read_settings(file.parent)
+    folder = settings.file.parent if settings.file is not None else file.parent
+    return model_of(words or settings.run.get("model") or "sample", folder)

@@ -1,0 +1,295 @@
+"""From a program on disk to what can be run: compiled, with its settings and activities."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from os.path import realpath
+from pathlib import Path
+
+from instrc import problems
+from instrc.compiler.compose.outcomes import files_of_processes
+from instrc.compiler.graph import Artefact
+from instrc.compiler.workspace import OptionOverrides, Workspace
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.problems.suggest import nearest
+from instrc.process.flow import Chunk
+from instrc.process.process import Process
+from instrc.runtime.activities import ONCE, Activities, Activity
+from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
+from instrc.runtime.models.model import instance_of
+from instrc.runtime.plan import plan_of
+from instrc.runtime.served_activities import served
+from instrc.schema.plain_checks import doubtful
+from instrc.schema.validation import json_fault
+from instrc.schema.wellformed import problems_of
+from instrc.text.files import read_whole
+from instrc.text.jsontext import loads
+from instrc.text.jsonvalue import Json, as_object, require_tree
+from instrc.text.source import Source
+from instrc.vibes.settings import Settings, read_settings
+
+# From a program on disk to what can be run: compiled, with the settings around it.
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A program that can be run."""
+
+    name: str
+    document: Json
+    """A process, a tool, or a direct call."""
+    folder: Path
+    """Of its project: where files and modules of its settings are looked up."""
+    settings: Settings
+    processes: dict[str, Json] = field(default_factory=dict)
+    """The processes that its plans name, by their addresses."""
+    declared: dict[str, Json] | None = None
+    """The schemas of the inputs of its source by name, `prompt` among them; `None` if there is no source to ask."""
+    sources: Callable[[], list[Path]] = list
+    """Lists the files it was made from; none of them is an output."""
+    step: str | None = None
+    """The name of the only step of a tool that has no keys of steps."""
+    warnings: tuple[Problem, ...] = ()
+    """What is suspicious in the program, though it can be run."""
+
+    @property
+    def inputs(self) -> dict[str, Json] | None:
+        """The schemas of its inputs by name, as far as they are known: those that a process lists, else those of the source."""
+        listed = self.document.get("inputs") if isinstance(self.document, dict) else None
+        return listed if isinstance(listed, dict) else self.declared
+
+
+def prepare(
+    program: str | Source | Json,
+    *,
+    export: str | None = None,
+    roots: Iterable[str] = (),
+    shared: Iterable[str] = (),
+    locked: bool = False,
+    memory: Mapping[str, Json] | None = None,
+) -> Prepared:
+    """Compile a program, or read a compiled document; `CompileError` says why it cannot be run.
+
+    `program` is a path of a source, a vibe, or a compiled document (`.json`), a source, or the document itself.
+    `memory` are schemas by name, before those of all folders.
+    """
+    if isinstance(program, dict):
+        require_tree(program)
+        _require_sound(program, "a document")
+        return Prepared("run", program, Path(), read_settings(Path()))
+    name = program.name if isinstance(program, Source) else str(program)
+    place = Path() if name == "-" else Path(name)
+    settings = read_settings(place.parent)
+    folder = settings.file.parent if settings.file is not None else place.parent
+    workspace = Workspace(roots, shared, locked=locked, memory=memory)
+    if isinstance(program, str) and program.endswith(".json") and not program.endswith(".vibe.json"):
+        document = _read(program)
+        _require_sound(document, program)
+        stem = Path(program).name.removesuffix(".json").rpartition(".")[0] or Path(program).stem
+        return Prepared(
+            stem, document, folder, settings, _named_by_plans(document, None, workspace, name), sources=workspace.files(name)
+        )
+    report = Report()
+    compiled = workspace.compile(program if isinstance(program, Source) else name, OptionOverrides(), report)
+    report.stop_if_failed()
+    found = [artefact for artefact in compiled if export is None or artefact.name == export]
+    if len(found) != 1:
+        names = tuple(artefact.name for artefact in compiled)
+        raise CompileError([problems.calls.SeveralExports(at=Source(name, "").whole(), program=name, names=names)])
+    document = found[0].documents[found[0].kind]
+    plan, named = found[0].plan, _named_by_plans(document, found[0], workspace, name)
+    declared = None if plan is None else plan.flat.graph.inputs
+    return Prepared(
+        found[0].name,
+        document,
+        folder,
+        settings,
+        named,
+        declared,
+        workspace.files(name),
+        step=found[0].step,
+        warnings=tuple(report.problems),
+    )
+
+
+def process_at(address: str, workspace: Workspace, beside: str) -> tuple[Json, dict[str, Json]]:
+    """Return the process at an address, compiled, and those that its plans name, by their addresses."""
+    file = _file_at(address, workspace, beside)
+    artefact = _compiled_at(address, file, workspace)
+    document = artefact.documents[artefact.kind]
+    return document, _named_by_plans(document, artefact, workspace, file)
+
+
+def _file_at(address: str, workspace: Workspace, beside: str) -> str:
+    """Return the file that an address leads to from beside another."""
+    registry = workspace.registry(beside)
+    file = address.partition("#")[0]
+    program = registry.load_program(file)
+    return program.path if program is not None else registry.load(file).source.name
+
+
+def _compiled_at(address: str, path: str, workspace: Workspace) -> Artefact:
+    """Return the export of a file that an address chooses."""
+    name = address.partition("#")[2]
+    report = Report()
+    compiled = workspace.compile(path, OptionOverrides(), report)
+    report.stop_if_failed()
+    found = [artefact for artefact in compiled if not name or bare_name(artefact.name) == bare_name(name)]
+    if len(found) != 1:
+        names = tuple(artefact.name for artefact in compiled)
+        raise CompileError([problems.calls.SeveralExports(at=Source(path, "").whole(), program=address, names=names)])
+    return found[0]
+
+
+def _read(path: str) -> Json:
+    try:
+        return loads(read_whole(path))
+    except OSError as error:
+        reason = (error.strerror or "no reason").lower()
+        raise CompileError([problems.files.UnreadableFile(at=Source(path, "").whole(), path=path, reason=reason)]) from None
+    except ValueError as error:
+        raise CompileError([problems.files.InvalidJson(at=Source(path, "").whole(), reason=str(error))]) from None
+
+
+def _require_sound(document: Json, name: str) -> None:
+    """Refuse a compiled document whose schemas are none: what runs it takes them for granted."""
+    if json_fault(document) is not None:
+        return  # whoever reads the process says that
+    called = document.get("tool") if isinstance(document, dict) else None
+    for schema in (document, called):
+        if isinstance(schema, dict) and next(doubtful(schema), None) is not None:
+            wrong = problems_of(schema, lambda _: Source(name, "").whole())
+            if wrong:
+                raise CompileError(wrong)
+
+
+def _named_by_plans(document: Json, artefact: Artefact | None, workspace: Workspace, name: str) -> dict[str, Json]:
+    """Return the processes that plans name by address, in a document and in those processes.
+
+    An address is looked up in the roots of the program that names it, which may have other roots than the program that is run.
+    """
+    found: dict[str, Json] = {}
+    files: dict[str, str] = {}
+    waiting = [(document, artefact, name)]
+    while waiting:
+        document, artefact, name = waiting.pop()
+        said = [] if artefact is None or artefact.plan is None else files_of_processes(artefact.plan.flat.graph)
+        others = [each for each in _addresses(document) if each not in dict(said)]
+        for address, path in (*said, *((each, _file_at(each, workspace, name)) for each in others)):
+            if address not in found:
+                files[address] = path
+                artefact = _compiled_at(address, path, workspace)
+                found[address] = artefact.documents[artefact.kind]
+                waiting.append((found[address], artefact, path))
+            elif realpath(files[address]) != realpath(path):
+                reason = f"it means two files, `{files[address]}` and `{path}`"
+                where = Source(name, "").whole()
+                raise CompileError([problems.runs.UnusableSetting(at=where, what="address", word=address, reason=reason)])
+    return found
+
+
+def _addresses(document: Json) -> list[str]:
+    """Return the addresses of the processes that plans of a document may call."""
+    if not Process.describes(document):
+        return []
+    chunks = [context for context in Process.from_json(document).contexts() if isinstance(context, Chunk)]
+    plans = [step.plan for chunk in chunks for step in chunk.steps if isinstance(step.plan, dict)]
+    said = [tool.get("process") for plan in plans for tool in plan.values() if isinstance(tool, dict)]
+    return [address for address in dict.fromkeys(said) if isinstance(address, str)]
+
+
+# The activities of a run: those of the project, those that are given, and made ones for a rehearsal.
+
+
+_ADDRESS = "aug:"
+
+
+def activities_of(prepared: Prepared, workspace: Workspace | None = None) -> Activities:
+    """Return the activities that the project has registered."""
+    found = Activities()
+    for name, said in prepared.settings.activities.items():
+        if isinstance(said, str) and said.startswith(_ADDRESS):
+            where = (prepared.folder / "pyproject.toml").as_posix()
+            process, named = process_at(said, workspace or Workspace(), where)
+            found.add(name, Activity(name, None, process, processes=named))
+        elif isinstance(said, str):
+            found.add(name, imported("activity", said, prepared.folder))
+        elif isinstance(said, dict):
+            found.add(name, served(name, said, prepared.folder))
+    return found
+
+
+def rehearsed(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activities:
+    """Return activities that make their results from the schemas, for all that a plan calls and the processes it may call."""
+    found = Activities()
+    schemas: dict[str, Json] = {}
+    for each in (plan, *map(plan_of, processes.values())):
+        for name, schema in called_activities(each):
+            schemas.setdefault(name, schema)
+    for name, schema in schemas.items():
+
+        def answer(_input: Json, schema: Json = schema) -> Json:
+            return instance_of(schema)
+
+        found.add(name, Activity(name, answer, None, ONCE))
+    return found
+
+
+def all_activities(prepared: Prepared, given: Activities, *, rehearse: bool) -> Activities:
+    """Return all activities of a run: those given, before those of the project; in a rehearsal, made ones for the others."""
+    found = rehearsed(plan_of(prepared.document), prepared.processes) if rehearse else activities_of(prepared)
+    return found.with_those_of(given)
+
+
+def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
+    """Return the function that `package.module:function` of the settings names; modules beside the settings are found."""
+    module, colon, name = words.partition(":")
+    try:
+        if not colon or not module or not name:
+            message = "it is written `package.module:function`"
+            raise ImportError(message)  # noqa: TRY301  -- told below like the others
+        with_folder = os.fspath(folder.absolute())
+        if with_folder not in sys.path:
+            sys.path.insert(0, with_folder)
+        found: object = import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except Exception as error:  # noqa: BLE001  -- whatever a module does when it is imported
+        raise CompileError([problems.runs.UnusableSetting(what=what, word=words, reason=str(error))]) from None
+    if not callable(found):
+        raise CompileError([problems.runs.UnusableSetting(what=what, word=words, reason="it is not a function")])
+    return found
+
+
+def called_activities(plan: PinnedPlan) -> Iterable[tuple[str, Json]]:
+    """Yield the activities that a plan calls, with the schema of what they give back."""
+    from instrc.runtime.interpreter.v1.runnable import RunnablePlan
+
+    for region in RunnablePlan(plan).regions:
+        for unit in region.units:
+            if unit.kind in {"activity", "fire"}:
+                step = unit.steps[0]
+                schema = unit.schema
+                if step.output and isinstance(schema, dict):
+                    inside = as_object(schema["properties"])["output"]
+                    schema = {**inside, "$defs": schema["$defs"]} if "$defs" in schema and isinstance(inside, dict) else inside
+                yield step.activity or step.key, schema
+            elif unit.kind == "plan":
+                for name, tool in (unit.steps[0].plan or {}).items():
+                    if isinstance(tool, dict) and not isinstance(tool.get("process"), str):
+                        yield str(tool.get("activity", name)), tool.get("output", True)
+
+
+def unregistered(plan: PinnedPlan, activities: Activities) -> Iterable[Problem]:
+    """Yield a problem for each activity that a plan calls and nobody has registered."""
+    for name in dict.fromkeys(name for name, _ in called_activities(plan)):
+        if activities.find(name) is None:
+            found = activities.find(name.removesuffix("_Activity"))
+            near = nearest(name, activities.names())
+            handler = None if found is None else found.name
+            yield problems.runs.UnregisteredActivity(activity=name, nearest=near, handler=handler)

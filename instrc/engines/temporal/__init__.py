@@ -1,0 +1,1 @@
+"""The engine for clusters: runs as workflows of Temporal."""

@@ -1,0 +1,174 @@
+"""How workers and clients reach the server, and where large values lie."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+from typing import cast
+
+from temporalio.api.common.v1 import Payload
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
+from temporalio.client import Client, WorkflowQueryFailedError, WorkflowUpdateRPCTimeoutOrCancelledError
+from temporalio.converter import (
+    CompositePayloadConverter,
+    DataConverter,
+    DefaultPayloadConverter,
+    JSONPlainPayloadConverter,
+    PayloadCodec,
+)
+from temporalio.envconfig import ClientConfig
+from temporalio.service import RPCError, RPCStatusCode
+
+from instrc import problems
+from instrc.engines.temporal import documents
+from instrc.problems.problem import CompileError
+from instrc.runtime.engine import UnreachableError
+from instrc.runtime.secrets import redacted
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json
+from instrc.text.limits import HISTORY_VALUE_BYTES
+
+# How values are written into histories: plain JSON whose keys keep their order, which the converter of the SDK would sort.
+
+
+class _Ordered(JSONPlainPayloadConverter):
+    """Writes and reads JSON as all of this project does; the order of the properties of a schema says what comes first."""
+
+    def to_payload(self, value: object) -> Payload | None:
+        """Return a value as a payload."""
+        return Payload(metadata={"encoding": self.encoding.encode()}, data=dumps(cast("Json", value), indent=False).encode())
+
+    def from_payload(self, payload: Payload, type_hint: type | None = None) -> object:  # noqa: ARG002  -- all are plain JSON
+        """Return the value of a payload."""
+        return loads(payload.data)
+
+
+class OrderedConverter(CompositePayloadConverter):
+    """The converters of the SDK, with ours for JSON."""
+
+    def __init__(self) -> None:
+        plain = [each for each in DefaultPayloadConverter.default_encoding_payload_converters if each.encoding != "json/plain"]
+        super().__init__(*plain, _Ordered())
+
+
+# Large values beside the history: a folder that all workers see, by the hash of what is in a file.
+
+
+_ENCODING = b"instrc/blob"
+
+
+class Blobs(PayloadCodec):
+    """Keeps large payloads as files; the history has their hash."""
+
+    def __init__(self, folder: Path, large: int = HISTORY_VALUE_BYTES) -> None:
+        self.folder = folder
+        self.large = large
+
+    async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        """Put large payloads away."""
+        if all(payload.ByteSize() < self.large for payload in payloads):
+            return list(payloads)
+        return await asyncio.to_thread(lambda: [self._put(payload) for payload in payloads])
+
+    async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        """Fetch payloads that were put away."""
+        if all(payload.metadata.get("encoding") != _ENCODING for payload in payloads):
+            return list(payloads)
+        return await asyncio.to_thread(lambda: [self._get(payload) for payload in payloads])
+
+    def _put(self, payload: Payload) -> Payload:
+        if payload.ByteSize() < self.large:
+            return payload
+        data = payload.SerializeToString(deterministic=True)
+        name = sha256(data).hexdigest()
+        file = self.folder / name[:2] / name
+        if not file.exists():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            beside = file.with_name(f"{name}.{token_hex(4)}.part")
+            with beside.open("wb") as out:
+                out.write(data)
+                out.flush()
+                os.fsync(out.fileno())
+            beside.replace(file)
+        return Payload(metadata={"encoding": _ENCODING}, data=name.encode())
+
+    def _get(self, payload: Payload) -> Payload:
+        if payload.metadata.get("encoding") != _ENCODING:
+            return payload
+        name = payload.data.decode()
+        data = (self.folder / name[:2] / name).read_bytes()
+        if sha256(data).hexdigest() != name:
+            message = f"the value {name} in {self.folder} is damaged"
+            raise ValueError(message)
+        return Payload.FromString(data)
+
+
+def converter(folder: Path) -> DataConverter:
+    """Return what turns values into payloads: plain JSON, large ones put away."""
+    return replace(DataConverter.default, payload_converter_class=OrderedConverter, payload_codec=Blobs(folder))
+
+
+# How workers and clients reach the server: by the settings that all tools of Temporal share (`TEMPORAL_ADDRESS` and so on).
+
+
+ADDRESS = "localhost:7233"
+
+
+def address() -> str:
+    """Return the address of the server."""
+    return ClientConfig.load_client_connect_config().get("target_host") or ADDRESS
+
+
+_TOLD = re.compile(r'message: "([^"]+)"')
+
+
+async def connected(folder: Path) -> Client:
+    """Return a client; large values lie in a folder. An `UnreachableError` if no server answers."""
+    with trouble():
+        config = {"target_host": ADDRESS, **ClientConfig.load_client_connect_config()}
+    try:
+        with trouble():
+            return await Client.connect(**config, data_converter=converter(folder / "blobs"))  # type: ignore[arg-type]  # as its docs say
+    except CompileError as error:
+        raise UnreachableError(error.problems) from None
+
+
+@contextmanager
+def trouble() -> Iterator[None]:
+    """Turn what the connection complains of into a problem."""
+    try:
+        yield
+    except (RPCError, RuntimeError, OSError, WorkflowQueryFailedError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
+        if isinstance(error, RPCError) and error.status == RPCStatusCode.NOT_FOUND:
+            raise
+        raise CompileError([problems.runs.UnusableStore(store=f"temporal at {address()}", reason=_reason(error))]) from None
+
+
+def _reason(error: Exception) -> str:
+    """Say in a few words what the connection complains of: of a chain of errors of the library's core the last one."""
+    text = redacted(str(error)).splitlines()[0]
+    told = _TOLD.findall(text)
+    return str(told[-1])[:200].lower() if told else text[:200]
+
+
+async def has_search_attributes(client: Client) -> bool:
+    """Make sure that the server knows the search attributes of runs; `False` if it has none."""
+    wanted = (documents.PLAN_ATTRIBUTE, documents.STATUS_ATTRIBUTE)
+    try:
+        known = await client.operator_service.list_search_attributes(ListSearchAttributesRequest(namespace=client.namespace))
+        missing = [name for name in wanted if name not in known.custom_attributes]
+        if missing:
+            kinds = dict.fromkeys(missing, IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD)
+            request = AddSearchAttributesRequest(namespace=client.namespace, search_attributes=kinds)
+            await client.operator_service.add_search_attributes(request)
+    except RPCError:
+        return False
+    return True

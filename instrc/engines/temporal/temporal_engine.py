@@ -1,0 +1,333 @@
+"""The engine `temporal`: runs live on a server, and any worker of its task queue continues them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+from time import time
+
+from temporalio.client import (
+    Client,
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+    WorkflowQueryFailedError,
+    WorkflowUpdateFailedError,
+)
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from instrc import problems
+from instrc.engines.temporal import documents
+from instrc.engines.temporal.connection import connected, has_search_attributes, trouble
+from instrc.engines.temporal.documents import AnswerMessage, Ended, Launched, Standing
+from instrc.engines.temporal.worker import SharedWorker, serving
+from instrc.problems.problem import CompileError
+from instrc.runtime.engine import Equip, Keep, Launch, People, Question, RunReport, RunStatus, ask_people, chosen
+from instrc.runtime.interpreter.documents import Outcome
+from instrc.runtime.secrets import redacted
+from instrc.runtime.traces import Event, Sink, read_trace, sink_of
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.limits import REPORT_TRIES
+
+# How the runs on a server stand, as its workers say; nothing is changed.
+
+
+_PAUSE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ServerClient:
+    """Asks a server and its workers."""
+
+    client: Client
+    prefix: str
+    queue: str
+
+    async def described(self, run: str) -> WorkflowExecutionDescription:
+        """Return what the server knows of a run; that there is none is a problem."""
+        missing = CompileError([problems.runs.NoSuchRun(run=run, store=f"the server, task queue `{self.queue}`")])
+        with trouble():
+            try:
+                described = await self.client.get_workflow_handle(self.prefix + run).describe()
+            except RPCError as error:
+                if error.status in {RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT}:
+                    raise missing from None
+                raise
+        if described.workflow_type != documents.WORKFLOW:
+            raise missing
+        return described
+
+    async def report(self, described: WorkflowExecutionDescription) -> RunReport:
+        """Return how a run stands."""
+        return (await self.standing(described))[0]
+
+    async def standing(self, described: WorkflowExecutionDescription) -> tuple[RunReport, bool]:
+        """Return how a run stands, and whether it goes on only if somebody does something."""
+        memo = await described.memo()
+        run = described.id.removeprefix(self.prefix)
+        outcome: Outcome | None = None
+        record: JsonObject | None = None
+        idle = True
+        questions: list[Question] = []
+        if described.status == WorkflowExecutionStatus.COMPLETED:
+            with trouble():
+                ended: Ended = await self.client.get_workflow_handle(described.id, run_id=described.run_id).result()
+            outcome, record = ended["outcome"], ended["record"]
+        elif described.status == WorkflowExecutionStatus.RUNNING:
+            found = await self._asked(described.id)
+            record, outcome = found["record"], found["outcome"]
+            questions, idle = await self._questions(described.id, found)
+        status: RunStatus = "running"
+        if outcome is not None:
+            status = outcome["status"]
+        elif described.status != WorkflowExecutionStatus.RUNNING:
+            status = "cancelled"
+        elif questions:
+            status = "waiting"
+        ended_at = described.close_time.timestamp() if described.close_time else None
+        began = described.start_time.timestamp()
+        return RunReport(run, memo["name"], status, outcome, tuple(questions), began, ended_at, memo["how"], record), idle
+
+    async def _asked(self, workflow: str) -> Standing:
+        handle = self.client.get_workflow_handle(workflow)
+        with trouble():
+            for _ in range(REPORT_TRIES):
+                with suppress(WorkflowQueryFailedError):
+                    found: Standing = await handle.query(documents.REPORT)
+                    return found
+                await asyncio.sleep(_PAUSE)
+            last: Standing = await handle.query(documents.REPORT)
+            return last
+
+    async def _questions(self, workflow: str, found: Standing) -> tuple[list[Question], bool]:
+        """Return what a run waits for, with those that serve its activities; and whether it waits for nothing else."""
+        questions = [Question(name, tuple(steps), show, schema, by) for name, steps, show, schema, by in found["questions"]]
+        idle = found["idle"] or found["flying"] == len(found["children"]) > 0
+        if found["due"] is not None and found["due"] <= time():
+            idle = False  # the server is about to end a timer
+        for child in found["children"]:
+            try:
+                below, waits = await self._questions(f"{workflow}/{child}", await self._asked(f"{workflow}/{child}"))
+            except RPCError:
+                return questions, False  # the server is about to begin it, or has ended it just now
+            questions += [Question(f"{child}/{asked.id}", asked.steps, asked.show, asked.schema, asked.by) for asked in below]
+            idle = idle and waits
+        return questions, idle
+
+
+# The engine `temporal`: runs live on a server, and any worker of its task queue continues them.
+#
+# The process that begins a run or answers serves the queue as well, as long as it waits.
+
+
+LOCAL = ".instrc"
+HEARTBEAT = 15.0
+"""Seconds after which a worker that does not show that it is alive is given up."""
+_FIRST_LOOK = 0.05
+"""Seconds; each look at a run is a query that its worker answers, so they become rarer."""
+
+
+class TemporalEngine:
+    """Runs on a Temporal server."""
+
+    def __init__(
+        self,
+        folder: Path | str | None,
+        equip: Equip,
+        *,
+        people: People | None = None,
+        watch: Sink | None = None,
+        keep: Keep = "all",
+        queue: str | None = None,
+        prefix: str = "",
+        heartbeat: float = HEARTBEAT,
+        events: int | None = None,
+    ) -> None:
+        """With `keep="open"` no traces are written; `prefix` stands before the ids of runs on the server.
+
+        `events` is the length at which a history is begun anew.
+        """
+        self.folder: Path = Path(folder or LOCAL)
+        self.equip = equip
+        self.people = people
+        self.watch = watch
+        self.keep = keep
+        self.queue: str = queue or os.environ.get("INSTRC_TASK_QUEUE", documents.QUEUE)
+        self.prefix = prefix
+        self.heartbeat = heartbeat
+        self.events = events
+        self._connection: tuple[asyncio.AbstractEventLoop, Client] | None = None
+        self._worker: tuple[asyncio.AbstractEventLoop, SharedWorker] | None = None
+        self._attributed: bool | None = None
+        self.only_asks = False
+        """Workers elsewhere carry the runs; this process does not."""
+
+    async def start(self, launch: Launch) -> RunReport:
+        """Begin a run, and wait until it ends or waits for somebody; a run that was begun in the same way goes on."""
+        client = await self._client()
+        digest = sha256(dumps([launch.plan["digest"], launch.how], indent=False).encode()).hexdigest()
+        begun: Launched = {
+            "run": launch.run,
+            "name": launch.name,
+            "plan": launch.plan,
+            "inputs": redacted(launch.inputs),
+            "how": launch.how,
+            "digest": digest,
+            "heartbeat": self.heartbeat,
+            "events": self.events,
+        }
+        with trouble():
+            if self._attributed is None:
+                self._attributed = await has_search_attributes(client)
+            begun["attributes"] = self._attributed
+            try:
+                await client.start_workflow(
+                    documents.WORKFLOW,
+                    begun,
+                    id=self.prefix + launch.run,
+                    task_queue=self.queue,
+                    memo={"name": launch.name, "how": launch.how, "begun": _pinned(begun)},
+                    id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                    id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                )
+            except WorkflowAlreadyStartedError:
+                described = await (await self._reader()).described(launch.run)
+                if (await described.memo()).get("begun") != _pinned(begun):
+                    raise CompileError([problems.runs.RunExists(run=launch.run)]) from None
+        return await ask_people(self, await self._attend(launch.run), self.people)
+
+    async def runs(self) -> list[RunReport]:
+        """Return all runs that the server keeps, the latest first."""
+        client = await self._client()
+        with trouble():
+            rows = [row async for row in client.list_workflows(f'WorkflowType = "{documents.WORKFLOW}"')]
+        found = [row for row in rows if row.id.startswith(self.prefix)]
+        async with self._served(carry=False):
+            reader = await self._reader()
+            reports = [await reader.report(await reader.described(row.id.removeprefix(self.prefix))) for row in found]
+        return sorted(reports, key=lambda report: -(report.began or 0))
+
+    async def show(self, run: str) -> RunReport:
+        """Return how a run stands."""
+        described = await (await self._reader()).described(run)
+        async with self._served(carry=False):
+            return await (await self._reader()).report(described)
+
+    async def answer(self, run: str, step: str, data: Json) -> RunReport:
+        """Answer a question of a run, and wait until it ends or waits again."""
+        described = await (await self._reader()).described(run)
+        async with self._served(carry=True):
+            report = await (await self._reader()).report(described)
+            question = chosen(list(report.questions), step, run)
+            child, slash, asked = question.id.rpartition("/")
+            handle = (await self._client()).get_workflow_handle(self.prefix + (f"{run}/{child}" if slash else run))
+            letter: AnswerMessage = {"answer": asked, "data": redacted(data)}
+            try:
+                with trouble():
+                    await handle.execute_update(documents.ANSWER, letter, id=token_hex(16))
+            except WorkflowUpdateFailedError as error:
+                raise _refusal(error, run, step) from None
+            except RPCError:
+                raise CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=())]) from None
+            return await self._attend(run)
+
+    async def cancel(self, run: str) -> RunReport:
+        """End a run."""
+        described = await (await self._reader()).described(run)
+        if described.status == WorkflowExecutionStatus.RUNNING:
+            async with self._served(carry=False):
+                handle = (await self._client()).get_workflow_handle(self.prefix + run)
+                with trouble():
+                    await handle.cancel()
+                    with suppress(WorkflowFailureError):
+                        await handle.result()
+        return await self.show(run)
+
+    async def resume(self, run: str) -> RunReport:
+        """Serve the queue of a run until it ends or waits."""
+        await (await self._reader()).described(run)
+        return await ask_people(self, await self._attend(run), self.people)
+
+    def trace(self, run: str) -> list[Event]:
+        """Return what the workers of this machine have done for a run, in order."""
+        return read_trace(self.folder, run)
+
+    async def reach(self) -> None:
+        """Make sure that the server answers; an `UnreachableError` if it does not."""
+        await self._client()
+
+    async def serve(self, stop: asyncio.Event) -> int:
+        """Serve the task queue until `stop`."""
+        with trouble():
+            await has_search_attributes(await self._client())
+        async with self._served(carry=True):
+            await stop.wait()
+        return 0
+
+    # --- the server -----------------------------------------------------------------------------------------------------------
+
+    async def _client(self) -> Client:
+        loop = asyncio.get_running_loop()
+        if self._connection is None or self._connection[0] is not loop:
+            self._connection = (loop, await connected(self.folder))
+        return self._connection[1]
+
+    async def _reader(self) -> ServerClient:
+        return ServerClient(await self._client(), self.prefix, self.queue)
+
+    @asynccontextmanager
+    async def _served(self, *, carry: bool) -> AsyncIterator[None]:
+        """Serve the queue in this process, unless it does already."""
+        client = await self._client()
+        loop = asyncio.get_running_loop()
+        if self._worker is None or self._worker[0] is not loop:
+            self._worker = (loop, SharedWorker(partial(self._serve, client)))
+        async with self._worker[1].used(carry=carry and not self.only_asks):
+            yield
+
+    def _serve(self, client: Client, carry: bool) -> AbstractAsyncContextManager[object]:  # noqa: FBT001  -- as `Opening` says
+        return serving(client, self.queue, self._sink(), self.equip if carry else None)
+
+    def _sink(self) -> Sink:
+        return sink_of(self.folder if self.keep == "all" else None, self.watch)
+
+    async def _attend(self, run: str) -> RunReport:
+        """Serve until a run ends or waits: that it has ended the server says at once, whether it waits is asked now and then."""
+        async with self._served(carry=True):
+            ended = asyncio.ensure_future((await self._client()).get_workflow_handle(self.prefix + run).result())
+            pause = _FIRST_LOOK
+            try:
+                while True:
+                    if ended.done():
+                        await asyncio.sleep(pause)  # the server could not say
+                    else:
+                        await asyncio.wait({ended}, timeout=pause)
+                    report, idle = await (await self._reader()).standing(await (await self._reader()).described(run))
+                    if idle:
+                        return report
+                    pause = min(pause * 1.5, 1.0)
+            finally:
+                ended.cancel()
+                await asyncio.gather(ended, return_exceptions=True)
+
+
+def _pinned(begun: Launched) -> str:
+    return sha256(dumps([begun["plan"]["digest"], begun["inputs"]], indent=False).encode()).hexdigest()
+
+
+def _refusal(error: WorkflowUpdateFailedError, run: str, step: str) -> CompileError:
+    cause = error.cause
+    if isinstance(cause, ApplicationError) and cause.type == documents.REJECTED:
+        pointer = str(cause.details[0]) if cause.details else ""
+        return CompileError([problems.runs.RejectedAnswer(step=step, pointer=pointer, reason=cause.message)])
+    return CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=())])

@@ -1,0 +1,205 @@
+"""Workers: they carry out what the server has for a task queue, one attempt each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+
+from temporalio import activity as temporal
+from temporalio.client import Client
+from temporalio.exceptions import ApplicationError
+from temporalio.worker import Worker, WorkflowRunner
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from instrc.engines.temporal import documents
+from instrc.engines.temporal.documents import ActivityOutcome, Child, Effect, Launched, sinks
+from instrc.engines.temporal.workflow import RunWorkflow
+from instrc.problems.problem import CompileError
+from instrc.runtime.effects import Effects
+from instrc.runtime.engine import Equip
+from instrc.runtime.interpreter import versions
+from instrc.runtime.interpreter.documents import ActivityCommand, Result
+from instrc.runtime.plan import child_inputs, has_pauses, plan_of
+from instrc.runtime.secrets import as_recorded, redacted
+from instrc.runtime.traces import Sink
+from instrc.text.jsonvalue import Json
+from instrc.text.limits import KEPT_PLANS
+
+# The activities of a worker: effects of runs, one attempt each, since the retries are Temporal's.
+
+
+class _Again(Exception):  # noqa: N818  -- no error: it leaves the loop of attempts to Temporal
+    def __init__(self, pause: float) -> None:
+        super().__init__(pause)
+        self.pause = pause
+
+
+class _Launch(Exception):  # noqa: N818  -- no error: the workflow starts a child
+    def __init__(self, process: Json, command: ActivityCommand) -> None:
+        super().__init__()
+        self.process = process
+        self.command = command
+
+
+class Carrying:
+    """Carries out the effects of all runs."""
+
+    def __init__(self, client: Client, equip: Equip, sink: Sink) -> None:
+        self.client = client
+        self.equip = equip
+        self.sink = sink
+        self._launches: OrderedDict[str, Launched] = OrderedDict()
+
+    @property
+    def all(self) -> list[Callable[..., object]]:
+        """What a worker registers."""
+        return [self.model, self.activity, self.fire]
+
+    @temporal.defn(name=documents.ACTIVITIES["model"])
+    async def model(self, given: Effect) -> ActivityOutcome:
+        """Ask a model."""
+        return await self._carry_out(given)
+
+    @temporal.defn(name=documents.ACTIVITIES["activity"])
+    async def activity(self, given: Effect) -> ActivityOutcome:
+        """Call an activity."""
+        return await self._carry_out(given)
+
+    @temporal.defn(name=documents.ACTIVITIES["fire"])
+    async def fire(self, given: Effect) -> ActivityOutcome:
+        """Call an activity whose result nobody waits for."""
+        return await self._carry_out(given)
+
+    async def _carry_out(self, given: Effect) -> ActivityOutcome:
+        beating = asyncio.ensure_future(_beat())
+        try:
+            return await self._attempt(given)
+        except _Again as again:
+            message = "it is tried again"
+            raise ApplicationError(message, next_retry_delay=timedelta(seconds=again.pause)) from None
+        except (asyncio.CancelledError, ApplicationError):
+            raise
+        except Exception as error:  # noqa: BLE001  -- whatever hinders this worker: the next attempt may be elsewhere
+            problem = error.problems[0].with_hint if isinstance(error, CompileError) else f"{type(error).__name__}: {error}"
+            raise ApplicationError(redacted(problem)) from None
+        finally:
+            beating.cancel()
+
+    async def _attempt(self, given: Effect) -> ActivityOutcome:
+        launch = await self._launch(given["digest"])
+        command = given["command"]
+        equipped = self.equip(given["run"], launch["plan"], launch["how"], self.sink)
+        effects = replace(equipped, first=temporal.info().attempt, pause=_again, child=_launched)
+        try:
+            result = await (effects.ask(command) if command["kind"] == "model" else effects.call(command))
+        except _Launch as launched:
+            return {"launch": self._child(effects, launched, given["digest"], pauses=has_pauses(launch["plan"]))}
+        return {"pending": True} if result is None else as_recorded(result)
+
+    def _child(self, effects: Effects, launched: _Launch, digest: str, *, pauses: bool) -> Child:
+        plan = plan_of(launched.process, activities=effects.activities.names(), pauses=pauses)
+        inputs = child_inputs(launched.command, launched.process)
+        return {"name": launched.command["called"], "plan": plan, "inputs": inputs, "digest": f"{digest}/{plan['digest']}"}
+
+    async def _launch(self, digest: str) -> Launched:
+        """Return what the run of this activity began with: read once from its history, since it is the same for all."""
+        if digest not in self._launches:
+            info = temporal.info()
+            assert info.workflow_id is not None
+            handle = self.client.get_workflow_handle(info.workflow_id, run_id=info.workflow_run_id)
+            async for event in handle.fetch_history_events(page_size=1):
+                payloads = event.workflow_execution_started_event_attributes.input.payloads
+                [self._launches[digest]] = await self.client.data_converter.decode(payloads)
+                break
+            while len(self._launches) > KEPT_PLANS:
+                self._launches.popitem(last=False)
+        return self._launches[digest]
+
+
+async def _again(pause: float) -> None:
+    raise _Again(pause)
+
+
+async def _launched(_run: str, process: Json, command: ActivityCommand) -> Result:
+    raise _Launch(process, command)
+
+
+async def _beat() -> None:
+    """Show that this worker is alive, for as long as the effect lasts."""
+    span = temporal.info().heartbeat_timeout
+    while span is not None:
+        await asyncio.sleep(span.total_seconds() / 4)  # most effects are over before the first one, which is a request of its own
+        temporal.heartbeat()
+
+
+# Workers: they carry out what the server has for a task queue.
+
+
+_PASSED = ("instrc", "jsonschema", "jsonschema_specifications", "referencing", "rpds", "attr", "orjson", "re2", "regex", "idna")
+"""Modules that a workflow does not load anew: the interpreter is pure, and so is what it reads schemas with."""
+
+
+def runner() -> WorkflowRunner:
+    """Return what runs workflows, in workers and in replays."""
+    return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*_PASSED))
+
+
+@asynccontextmanager
+async def serving(client: Client, queue: str, sink: Sink, equip: Equip | None) -> AsyncIterator[Worker]:
+    """Serve a task queue; without `equip` only workflows, so that a run can be asked about."""
+    versions.load_all()  # a workflow that does not yield for two seconds is taken for dead, and a busy machine loads slowly
+    activities = [] if equip is None else Carrying(client, equip, sink).all
+    worker = Worker(
+        client,
+        task_queue=queue,
+        workflows=[RunWorkflow],
+        activities=activities,
+        workflow_runner=runner(),
+        max_concurrent_activities=200,
+    )
+    sinks.append(sink)
+    try:
+        async with worker:
+            yield worker
+    finally:
+        sinks.remove(sink)
+
+
+# One worker in a process for all who need it at the same time: the library refuses two of one task queue.
+
+
+Opening = Callable[[bool], AbstractAsyncContextManager[object]]
+"""Begins to serve; `True` with the activities, `False` only the workflows, so that a run can be asked about."""
+
+
+class SharedWorker:
+    """A worker that lives as long as anybody uses it; for one event loop."""
+
+    def __init__(self, opening: Opening) -> None:
+        self.opening = opening
+        self._users = 0
+        self._carries = False
+        self._change = asyncio.Condition()
+        self._open = AsyncExitStack()
+
+    @asynccontextmanager
+    async def used(self, *, carry: bool) -> AsyncIterator[None]:
+        """Serve meanwhile; who is to `carry` runs waits for those who only ask."""
+        async with self._change:
+            await self._change.wait_for(lambda: not self._users or self._carries or not carry)
+            if not self._users:
+                await self._open.enter_async_context(self.opening(carry))
+                self._carries = carry
+            self._users += 1
+        try:
+            yield
+        finally:
+            async with self._change:
+                self._users -= 1
+                if not self._users:
+                    await self._open.aclose()
+                self._change.notify_all()

@@ -1,0 +1,353 @@
+"""The workflow: one type that interprets every plan, by activities, timers and child workflows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy, SearchAttributeKey
+from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, ChildWorkflowError
+
+from instrc.engines.temporal import documents
+from instrc.engines.temporal.documents import (
+    ActivityOutcome,
+    AnswerMessage,
+    Carried,
+    Child,
+    Continued,
+    Effect,
+    Ended,
+    Launched,
+    Standing,
+    tell,
+)
+from instrc.runtime.engine import question_of
+from instrc.runtime.interpreter import versions
+from instrc.runtime.interpreter.documents import ActivityCommand, Command, Complaint, FireCommand, ModelCommand, Result, State
+from instrc.runtime.plan import Cancellable, child_result, drive
+from instrc.text.durations import seconds
+from instrc.text.limits import COMMANDS_IN_FLIGHT, HISTORY_EVENTS
+
+# The port inside a workflow: commands as activities, timers and child workflows of Temporal.
+
+
+_AT_LONGEST = timedelta(days=30)
+"""One attempt; that a worker is gone is known by its heartbeat."""
+_RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1))
+"""After the death of a worker; for what a handler or a model says, the activity itself names the pause."""
+
+
+class TemporalPort:
+    """Commands of one run."""
+
+    def __init__(self, launch: Launched, carried: Continued | None) -> None:
+        self.launch = launch
+        self.due: dict[str, float] = carried["due"] if carried else {}
+        """When timers end; kept when the history is begun anew."""
+        self.later: set[str] = set(carried["later"] if carried else ())
+        """Commands that somebody answers."""
+        self.unread: dict[str, Result] = carried["unread"] if carried else {}
+        """Results of commands that are not begun again yet."""
+        self.children: dict[str, str] = {}
+        """The workflows of commands that processes serve."""
+        self.flying: int = 0
+        self.leaving: bool = False
+        """What is open goes along into the new history: it is not withdrawn."""
+        self.firing: set[asyncio.Task[None]] = set()
+        self._held: list[_TemporalWork] = []
+        self._done: asyncio.Queue[tuple[str, Result]] = asyncio.Queue()
+
+    def start(self, command: Command) -> Cancellable:
+        """Begin a command, or hold it back while there are many, or while the history is about to be begun anew."""
+        work = _TemporalWork(self, command)
+        name = command["id"]
+        if name in self.unread:
+            self.later.discard(name)
+            self._done.put_nowait((name, self.unread.pop(name)))
+        elif command["kind"] == "user":
+            self.later.add(name)
+            tell(
+                self.launch["run"], "question", name, steps=list(command["steps"]), show=command["show"], schema=command["schema"]
+            )
+        elif command["kind"] == "timer":
+            self.due.setdefault(name, workflow.time() + seconds(command["after"]))
+            work.begin(self._sleep(name))
+        elif name not in self.later:
+            if self.flying >= COMMANDS_IN_FLIGHT or self.ending:
+                self._held.append(work)
+            else:
+                work.fly()
+        return work
+
+    @property
+    def ending(self) -> bool:
+        """Tell whether the history is long enough to begin a new one."""
+        info = workflow.info()
+        most = self.launch.get("events") or HISTORY_EVENTS
+        return info.is_continue_as_new_suggested() or info.get_current_history_length() > most
+
+    @property
+    def idle(self) -> bool:
+        """Tell whether all that is open waits for people."""
+        return not self.flying and not self._held and self._done.empty() and bool(self.later)
+
+    def is_late(self, command: str) -> bool:
+        """Tell whether a deadline of a command, or of a block around it, has passed; the server may be slow to say so."""
+        passed = (name.removesuffix("!within") for name, at in self.due.items() if at <= workflow.time())
+        return any(command == place or command.startswith((f"{place}.", f"{place}[", f"{place}@")) for place in passed)
+
+    def give(self, command: str, result: Result) -> None:
+        """Deliver what somebody answers."""
+        if command in self.later:
+            self.later.discard(command)
+            self._done.put_nowait((command, result))
+        else:
+            self.unread[command] = result
+
+    async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, Result]]:
+        """Wait for results."""
+        found = [await self._done.get()]
+        while not self._done.empty():
+            found.append(self._done.get_nowait())
+        return [each for each in found if each[0] in tasks]
+
+    async def fire(self, command: FireCommand) -> None:
+        """Begin a command whose result nobody waits for; the run ends after it."""
+        task = asyncio.create_task(self._fire(command))
+        self.firing.add(task)
+        task.add_done_callback(self.firing.discard)
+
+    async def _fire(self, command: FireCommand) -> None:
+        try:
+            await self.effect(command)
+        finally:
+            self._done.put_nowait(("", {}))
+
+    async def drain(self) -> None:
+        """Wait for what was fired."""
+        while self.firing:
+            await workflow.wait([*self.firing])
+
+    def want_handoff(self) -> bool:
+        """Begin the history anew as soon as nothing is in flight; what was held back begins in the new one."""
+        self.leaving = self.ending and not self.flying and not self.firing and self._done.empty()
+        return self.leaving
+
+    def carried(self) -> Carried:
+        """Return what the run takes along into a new history."""
+        while not self._done.empty():
+            name, result = self._done.get_nowait()
+            if name:
+                self.unread[name] = result
+        return {"due": self.due, "later": sorted(self.later), "unread": self.unread}
+
+    # --- carrying out ---------------------------------------------------------------------------------------------------------
+
+    async def effect(self, command: ModelCommand | ActivityCommand | FireCommand) -> ActivityOutcome:
+        """Carry out a command in a worker."""
+        given: Effect = {"run": self.launch["run"], "digest": self.launch["digest"], "command": command}
+        came: ActivityOutcome = await workflow.execute_activity(
+            documents.ACTIVITIES[command["kind"]],
+            given,
+            activity_id=command["id"],
+            start_to_close_timeout=_AT_LONGEST,
+            heartbeat_timeout=timedelta(seconds=self.launch["heartbeat"]),
+            retry_policy=_RETRY,
+            summary=command["id"],
+        )
+        return came
+
+    async def result_of(self, command: ModelCommand | ActivityCommand) -> Result | None:
+        """Return the result of a command; `None` if somebody gives it later."""
+        try:
+            came = await self.effect(command)
+            if "launch" in came:
+                assert command["kind"] == "activity"
+                return await self._child(came["launch"], command)
+        except (ActivityError, ChildWorkflowError) as error:
+            if workflow.cancellation_reason() is not None and isinstance(error.cause, CancelledError):
+                raise
+            return {"error": {"kind": "failed", "code": None, "message": str(error.cause or error)}}
+        return None if "pending" in came else came
+
+    async def _child(self, begun: Child, command: ActivityCommand) -> Result:
+        name = f"{workflow.info().workflow_id}/{command['id']}"
+        self.children[command["id"]] = name
+        launch: Launched = {**self.launch, **begun, "run": f"{self.launch['run']}/{command['id']}"}
+        launch.pop("carried", None)
+        try:
+            ended: Ended = await workflow.execute_child_workflow(documents.WORKFLOW, launch, id=name)
+        finally:
+            self.children.pop(command["id"], None)
+        return child_result(ended["outcome"], command)
+
+    async def _sleep(self, name: str) -> None:
+        await asyncio.sleep(max(self.due[name] - workflow.time(), 0))
+        self.due.pop(name, None)
+        self._done.put_nowait((name, {"ok": None}))
+
+    def landed(self, name: str, result: Result | None) -> None:
+        """Take in what came of a command in flight, and begin one that was held back."""
+        self.flying -= 1
+        if result is None and name in self.unread:
+            result = self.unread.pop(name)
+        if result is None:
+            self.later.add(name)
+        self._done.put_nowait(("" if result is None else name, result or {}))
+        self.release()
+
+    def release(self) -> None:
+        """Begin commands that were held back, as far as there is room."""
+        while self._held and self.flying < COMMANDS_IN_FLIGHT and not self.ending:
+            self._held.pop(0).fly()
+
+    def withdraw(self, work: _TemporalWork) -> None:
+        """Forget a command that nobody waits for any more."""
+        if self.leaving:
+            return
+        name = work.command["id"]
+        self.later.discard(name)
+        self.due.pop(name, None)
+        if work in self._held:
+            self._held.remove(work)
+
+
+class _TemporalWork:
+    """One command that is being carried out."""
+
+    def __init__(self, port: TemporalPort, command: Command) -> None:
+        self.port = port
+        self.command = command
+        self.task: asyncio.Task[None] | None = None
+
+    def begin(self, work: Coroutine[object, object, None]) -> None:
+        self.task = asyncio.create_task(work)
+
+    def fly(self) -> None:
+        self.port.flying += 1
+        self.begin(self._fly())
+
+    async def _fly(self) -> None:
+        command = self.command
+        assert command["kind"] == "model" or command["kind"] == "activity"
+        try:
+            result = await self.port.result_of(command)
+        except BaseException:
+            self.port.flying -= 1
+            self.port.release()
+            self.port._done.put_nowait(("", {}))  # noqa: SLF001  -- its own
+            raise
+        self.port.landed(command["id"], result)
+
+    def cancel(self) -> None:
+        """Stop carrying it out."""
+        self.port.withdraw(self)
+        if self.task is not None:
+            self.task.cancel()
+
+
+# The workflow: one type that interprets every plan.
+
+
+_PLAN = SearchAttributeKey.for_keyword(documents.PLAN_ATTRIBUTE)
+_STATUS = SearchAttributeKey.for_keyword(documents.STATUS_ATTRIBUTE)
+
+
+@workflow.defn(name=documents.WORKFLOW)
+class RunWorkflow:
+    """A run."""
+
+    @workflow.init
+    def __init__(self, launch: Launched) -> None:
+        carried = launch.get("carried")
+        self.launch = launch
+        self.state: State = carried["state"] if carried else versions.begin(launch["plan"], launch["inputs"])
+        self.port: TemporalPort = TemporalPort(launch, carried)
+        self.status: str = ""
+
+    @workflow.run
+    async def run(self, launch: Launched) -> Ended:
+        """Carry the run to its end, or on into a new history."""
+        port = _Watched(self)
+        outcome = await drive(launch["plan"], self.state, port)
+        if outcome is None:
+            again = launch.copy()
+            again["inputs"], again["carried"] = {}, {"state": self.state, **self.port.carried()}
+            workflow.continue_as_new(again)
+        await self.port.drain()
+        self.note(outcome["status"])
+        tell(launch["run"], "ended", outcome=outcome)
+        return {"outcome": outcome, "record": versions.record(launch["plan"], self.state)}
+
+    @workflow.update(name=documents.ANSWER)
+    def answer(self, letter: AnswerMessage) -> None:
+        """Take an answer in."""
+        self._take(letter)
+
+    @answer.validator
+    def refuse(self, letter: AnswerMessage) -> None:
+        """Refuse what is not asked, or does not fit: the question stays open."""
+        wrong = self._faults(letter)
+        if wrong is None:
+            raise ApplicationError(letter["answer"], type=documents.NO_QUESTION)
+        if wrong:
+            raise ApplicationError(wrong[0]["message"], wrong[0]["pointer"], type=documents.REJECTED)
+
+    @workflow.signal(name=f"{documents.ANSWER}-signal")
+    def told(self, letter: AnswerMessage) -> None:
+        """Take an answer in where the server knows no updates; a wrong one is left out, and the question stays open."""
+        if self._faults(letter) == []:
+            self._take(letter)
+
+    @workflow.query(name=documents.REPORT)
+    def report(self) -> Standing:
+        """Return how the run stands."""
+        plan, state = self.launch["plan"], self.state
+        outcome = versions.outcome(plan, state)
+        open_ = [] if outcome is not None else versions.pending(plan, state)
+        questions = [
+            question_of(command)
+            for command in open_
+            if command["id"] not in self.port.unread and (command["kind"] == "user" or command["id"] in self.port.later)
+        ]
+        return {
+            "outcome": outcome,
+            "idle": self.port.idle,
+            "flying": self.port.flying,
+            "due": min(self.port.due.values(), default=None),
+            "questions": [(each.id, list(each.steps), each.show, each.schema, each.by) for each in questions],
+            "children": sorted(self.port.children),
+            "record": versions.record(plan, state),
+        }
+
+    def note(self, status: str) -> None:
+        """Say on the server how the run stands, where it can be searched for."""
+        if self.launch.get("attributes") and status != self.status:
+            self.status = status
+            plan = self.launch["plan"]["digest"]
+            workflow.upsert_search_attributes([_PLAN.value_set(plan), _STATUS.value_set(status)])
+
+    def _faults(self, letter: AnswerMessage) -> list[Complaint] | None:
+        if letter["answer"] in self.port.unread or self.port.is_late(letter["answer"]):
+            return None
+        return versions.faults(self.launch["plan"], self.state, letter["answer"], letter["data"])
+
+    def _take(self, letter: AnswerMessage) -> None:
+        tell(self.launch["run"], "told", letter["answer"], answer=letter["data"])
+        self.port.give(letter["answer"], {"ok": letter["data"]})
+        self.note("running")
+
+
+class _Watched:
+    """The port of a workflow, which notes on the way how the run stands."""
+
+    def __init__(self, flow: RunWorkflow) -> None:
+        self.flow = flow
+        port = flow.port
+        self.start, self.wait_first, self.fire = port.start, port.wait_first, port.fire
+
+    def want_handoff(self) -> bool:
+        self.flow.note("waiting" if self.flow.port.idle else "running")
+        return self.flow.port.want_handoff()

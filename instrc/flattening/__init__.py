@@ -1,1 +1,0 @@
-"""Flatten schemas: follow references, fold conjunctions, and what is built on that."""

@@ -1,1 +1,0 @@
-"""Import tools from files, the standard input, values and objects of Python; each vibe that comes out passes the check."""

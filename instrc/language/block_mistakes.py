@@ -1,0 +1,467 @@
+"""Mistakes in blocks: words of other languages, brackets, conditions, and parts that are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from instrc.language.habits import HANDLING, NEGATED, is_foreign, misspelt_block
+from instrc.language.lexer import Token
+from instrc.language.tables import END
+from instrc.language.view import BLOCK, CLOSING, DEFINING, GIVE_UP, OPENING, Slip, TokenRepair, View, first_on_line
+from instrc.problems import blocks, punctuation, statements
+from instrc.text.limits import HEAD_TOKENS
+
+_HEADS = frozenset({"WHEN", "UNTIL", "EACH", "REPEAT", "TRY", "DO"})
+EACH_NUMBER = "write `each i in 3 { … }` for three at the same time, `repeat { … } until round is 3` for one after the other"
+BEHIND_BRACES = "the condition and the bound stand behind the braces: `repeat { … } until PATH max 3`"
+ONE_ELEMENT = "an element has one name, and no number: `each NAME in PATH { … }`"
+_IN_BRACES = "what is to run stands in braces, without a colon or a word before them: `{FORM}`"
+_FOR_ALL = "it runs for every element: choose in the braces, `each NAME in PATH { when NAME.… { … } }`"
+_WORDS = {
+    ("when", "in"): "write `PATH @ { enum: […] }` for one of several values",
+    ("when", "exists"): "write `PATH @ {}`: it holds for all values but `null`",
+    ("when", "defined"): "write `PATH @ {}`: it holds for all values but `null`",
+    ("when", "contains"): "write `PATH @ { contains: { const: … } }`",
+    ("when", "includes"): "write `PATH @ { contains: { const: … } }`",
+    ("when", "matches"): 'write `PATH @ { pattern: "…" }`',
+    ("when", "equals"): "write `PATH is VALUE`",
+    ("when", "are"): "write `PATH is VALUE`",
+    ("when", ","): "write one `when` in the other for two conditions, `or` between them for one of two",
+    ("when", "["): "a member is read by `.NAME`; for the elements of a list write `each NAME in PATH { when NAME is … { … } }`",
+    ("when", "|"): "write `or`: `when PATH is VALUE or PATH is VALUE { … }`",
+    ("each", ","): ONE_ELEMENT,
+    ("each", "limit"): "write `max`: `each NAME in PATH max 5 { … }`",
+    ("each", "@"): "a limit is `max`: `each NAME in PATH max 5 { … }`; a time stands behind the braces: `{ … } @ { within: … }`",
+    ("each", "until"): "write `repeat NAME in PATH { … } until PATH` for one element after the other",
+    ("each", "while"): "write `repeat NAME in PATH { … } until PATH` for one element after the other",
+    ("each", "if"): _FOR_ALL,
+    ("each", "where"): _FOR_ALL,
+    ("each", "when"): _FOR_ALL,
+    ("each", "and"): "a block runs over one list: write an `each` for either, one in the other for all pairs",
+    ("each", "|"): "name the joined list before, or write an `each` for either",
+    ("repeat", "until"): BEHIND_BRACES,
+    ("repeat", "max"): BEHIND_BRACES,
+    ("repeat", "while"): BEHIND_BRACES,
+}
+"""What to write in place of words and signs in the head of a block."""
+
+
+class Head(NamedTuple):
+    """The word that the part of a block begins with, and how far that part has been read."""
+
+    kind: str
+    word: str
+    first: bool
+    """Whether nothing has been read behind it."""
+    closed: bool
+
+
+def head_of(view: View, *, but: int = 0) -> Head | None:
+    """Return the head of the innermost block that is being read, without the last tokens."""
+    level = 0
+    closed = False
+    for distance, token in enumerate(islice(reversed(view.read), but, None)):
+        if token.kind in CLOSING:
+            level += 1
+            closed = closed or token.kind == "RBRACE"
+        elif token.kind in OPENING:
+            if not level:
+                return None
+            level -= 1
+        elif not level and token.kind in {"SEMICOLON", "EQUAL", "VBAR", "COMMA", "COLON", "ELSE"}:
+            return None
+        elif not level and token.kind in _HEADS:
+            return Head(token.kind, view.text(token), first=not distance, closed=closed)
+    return None
+
+
+def to_braces(view: View) -> TokenRepair:
+    """Go on at the braces of the block, if they follow on this line, so that what is in them and behind them is read."""
+    for count, token in enumerate(view.tokens[view.place : view.place + HEAD_TOKENS]):
+        if token.kind == END or (count and first_on_line(view.source, view.tokens, view.place + count)):
+            break
+        if token.kind == "LBRACE" and count and view.tokens[view.place + count - 1].kind != "AT":
+            for put in ((), ("NAME",), ("NULL",), ("IN", "NAME")):
+                if view.accepts(*put, "LBRACE"):
+                    return TokenRepair(tuple(view.one(kind, "missing") for kind in put), count)
+            break
+    return GIVE_UP
+
+
+def incomplete(view: View, word: str, missing: str, advice: str = "") -> Slip:
+    """Name a part that is missing at a token, with what is known of this token in a block that begins with a word."""
+    token = view.token
+    at = view.gap() if token.kind == END else view.span(token)
+    advice = advice or _WORDS.get((word, view.text(token)), "")
+    number = view.following if token.kind == "LPAR" else token
+    if not advice and word in {"each", "repeat"} and number.kind == "NUMBER" and view.before() in {"EACH", "REPEAT"}:
+        advice = EACH_NUMBER
+    if not advice and missing == "`{`" and token.kind in {"COLON", "NAME", "AUG_URI", "STRING", *BLOCK}:
+        advice = _IN_BRACES.replace("{FORM}", blocks.FORMS[word])
+    return blocks.IncompleteBlock(at=at, word=word, missing=missing, advice=advice), GIVE_UP if word == "repeat" else to_braces(
+        view
+    )
+
+
+_EQUAL = frozenset({"=", "==", "==="})
+_CONDITION_ADVICE = {
+    "and": "write one `when` in the other: `when A { when B { … } }`",
+    "and until": "name both of them in the block, and wait for the name: `const done = when A { when B { true } }`",
+    "not null": "write `PATH @ {}`: it holds for all values but `null`",
+}
+_CONDITION_OPERATORS = {
+    "&&": "and",
+    "&": "and",
+    "and": "and",
+    "!=": "not",
+    "!==": "not",
+    "!": "not",
+    "not": "not",
+}
+_LENGTHS = frozenset({"length", "size", "len"})
+"""What the number of elements of a list is called elsewhere."""
+
+
+def condition_slip(view: View, head: Head) -> Slip:
+    """See to the condition of a `when` or an `until`."""
+    return _foreign_operator(view, head) or _condition(view, head)
+
+
+def _foreign_operator(view: View, head: Head) -> Slip:
+    """See to signs and words that compare, negate and join conditions elsewhere."""
+    token = view.token
+    text = view.text(token)
+    at = view.span(token)
+    last = view.read[-1]
+    negated = NEGATED["repeat" if head.kind == "UNTIL" else "when"]
+    if text in _EQUAL and view.accepts("IS"):
+        return statements.UnknownOperator(at=at, text=text, advice=("write `is`",), put="is"), TokenRepair((view.one("IS"),), 1)
+    if text == "|" and view.following.start == token.end and view.text(view.following) == "|":
+        at = view.source.span(token.start, view.following.end)
+        problem = statements.UnknownOperator(at=at, text="||", advice=("write `or`",), put="or")
+        return problem, TokenRepair((view.one("OR"),), 2) if view.accepts("OR") else GIVE_UP
+    if last.kind == "NAME" and view.text(last) == "not":  # `not` was read as the name of a value
+        return statements.UnknownOperator(at=view.span(last), text="not", advice=(negated,)), to_braces(view)
+    if text in {"<", ">"}:
+        return statements.UnknownOperator(at=at, text=text, advice=(_comparison(view),)), to_braces(view)
+    if text in _CONDITION_OPERATORS:
+        advice = _joined(head) if _CONDITION_OPERATORS[text] == "and" else _unequal(view) or negated
+        return statements.UnknownOperator(at=at, text=text, advice=(advice,)), to_braces(view)
+    return None
+
+
+def _joined(head: Head) -> str:
+    return _CONDITION_ADVICE["and until" if head.kind == "UNTIL" else "and"]
+
+
+def _unequal(view: View) -> str:
+    """Return how `!= "low"` and `is not "low"` are written; nothing if no value stands there."""
+    value = view.following
+    if value.kind == "NULL":
+        return _CONDITION_ADVICE["not null"]
+    if value.kind in {"TRUE", "FALSE"}:
+        return f"write `PATH is {'false' if value.kind == 'TRUE' else 'true'}`"
+    shown = view.text(value)
+    return f"write `PATH @ {{ not: {{ const: {shown} }} }}`" if value.kind in {"STRING", "NUMBER"} else ""
+
+
+def _comparison(view: View) -> str:
+    """Return how `> 3`, `>= 3` and their like are said by a JSON Schema."""
+    equal = view.source.text[view.token.end : view.token.end + 1] == "="
+    index = view.place + (2 if equal and view.text(view.following) == "=" else 1)
+    number = view.tokens[min(index, len(view.tokens) - 1)]
+    shown = view.text(number) if number.kind == "NUMBER" else "3"
+    sign = view.text(view.token) + ("=" if equal else "")
+    if view.text(view.tokens[view.place - 1]) in _LENGTHS and shown.isdecimal():
+        keyword, more = {"<": ("maxItems", -1), "<=": ("maxItems", 0), ">": ("minItems", 1), ">=": ("minItems", 0)}[sign]
+        return f"ask the list for its length by a JSON Schema: `PATH @ {{ {keyword}: {max(int(shown) + more, 0)} }}`"
+    keyword = {"<": "exclusiveMaximum", "<=": "maximum", ">": "exclusiveMinimum", ">=": "minimum"}[sign]
+    return f"compare by a JSON Schema: `PATH @ {{ {keyword}: {shown} }}`"
+
+
+def _condition(view: View, head: Head) -> Slip:
+    """See to what can be no path and no value, and to a condition that has no end."""
+    token = view.token
+    if view.before() == "IS" and token.kind == "LSQB":
+        return blocks.BadCondition(at=view.span(token), slip="list", empty=view.following.kind == "RSQB"), to_braces(view)
+    if view.before() == "AT" and token.kind == "STRING":
+        said = f"behind `@` stands a JSON Schema in braces; a value is compared by `is`: `PATH is {view.text(token)}`"
+        return incomplete(view, head.word, "a schema", said)
+    if view.before() == "OR" and token.kind in {"STRING", "NUMBER", "TRUE", "FALSE", "NULL"}:
+        return blocks.BadCondition(at=view.span(token), slip="or", word=view.text(token)), to_braces(view)
+    if view.before() == "IS":
+        at = view.gap() if token.kind == END else view.span(token)
+        return blocks.BadCondition(at=at, slip="scalar", word=view.text(token)), to_braces(view)
+    if head.first and token.kind == "LPAR":
+        return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), to_braces(view)
+    if token.kind == "LPAR" and view.before() == "NAME":
+        return blocks.BadCondition(at=view.span(view.read[-1]), slip="call", word=head.word), to_braces(view)
+    if head.first and token.kind == "LBRACE":
+        return incomplete(view, head.word, "a condition")
+    if head.first:
+        return blocks.BadCondition(
+            at=view.span(token) if token.kind != END else view.gap(), slip="value", word=head.word
+        ), to_braces(view)
+    return incomplete(view, head.word, "`{`") if head.kind == "WHEN" and view.accepts("LBRACE") else None
+
+
+_WITH_ELSE = frozenset({"WHEN", "TRY"})
+
+
+def second_braces(view: View) -> Slip:
+    """See to the second braces of a block, read as an object: `when c.ok { Send } { Ask(c) }`, `do { Send } { Ask(c) }`."""
+    if not view.in_braces:
+        return None
+    second = view.tokens.index(view.open[-1][0])
+    if not second or view.tokens[second - 1].kind != "RBRACE":
+        return None
+    word = view.word_of_block(second - 1)
+    if word is None:
+        return None
+    problem = blocks.MissingElse if word.kind in _WITH_ELSE else blocks.StrayBraces
+    return problem(at=view.span(view.tokens[second]), word=view.text(word)), GIVE_UP
+
+
+_BEFORE_STATEMENT = frozenset({"SEMICOLON", "LBRACE", "RBRACE"})
+
+
+def stray_else(view: View) -> Slip:
+    """See to an `else` behind a `;`, or another name before braces: they were read as a name and an object."""
+    if view.before() == "ELSE" and view.token.kind == "LPAR":
+        return punctuation.UnexpectedText(
+            at=view.span(view.token), what="`(`", expected="`{`: what has failed is `error` there"
+        ), GIVE_UP
+    if not view.in_braces:
+        return None
+    opening = view.open[-1][0]
+    behind = reversed(view.tokens[: view.place])
+    before = next((token for token in behind if token.end <= opening.start), None)
+    if before is None:
+        return None
+    if view.text(before) == "else" and before.kind == "NAME":
+        if (word := _negation(view, before)) is not None:
+            return statements.UnknownOperator(at=view.span(word), text="not", advice=(NEGATED["repeat"],)), GIVE_UP
+        again = view.tokens.index(before) - 1
+        if again > 0 and view.text(view.tokens[again]) == view.text(view.tokens[again - 1]) != "}":
+            return statements.RepeatedWord(at=view.span(view.tokens[again]), word=view.text(view.tokens[again])), GIVE_UP
+        return blocks.StrayElse(at=view.span(before)), GIVE_UP
+    if found := _line_of(view, opening):
+        return found
+    if name := _name_before(view, view.tokens.index(opening)):
+        return blocks.BracesAfterName(at=view.span(name), word=view.text(name)), GIVE_UP
+    return None
+
+
+def called_block(view: View) -> Slip:
+    """See to a word of other languages before braces, with what it is given: `timeout("PT5M") { … }`, `until c.ok { … }`."""
+    name = next((found for opening in _openings(view) if (found := _word_before(view, opening)) is not None), None)
+    if name is None:
+        return None
+    return blocks.BracesAfterName(at=view.span(name), word=view.text(name)), GIVE_UP
+
+
+def _openings(view: View) -> Iterator[int]:
+    """Yield where braces open that the mistake may be about: at it, around it, or behind it on its line."""
+    if view.in_braces:
+        yield view.tokens.index(view.open[-1][0])
+    level = 0
+    for place in range(view.place, min(view.place + HEAD_TOKENS, len(view.tokens))):
+        kind = view.tokens[place].kind
+        if kind == "LBRACE" and level <= 0:
+            yield place
+            return
+        level += (kind in OPENING) - (kind in CLOSING)
+        if level < -1 or kind == "SEMICOLON":
+            return
+
+
+def _word_before(view: View, opening: int) -> Token | None:
+    """Return the first word of the text before braces on their line, if other languages have this word there."""
+    first = opening
+    level = 0
+    while first and opening - first < HEAD_TOKENS:
+        kind = view.tokens[first - 1].kind
+        level += (kind in CLOSING) - (kind in OPENING)
+        if level < 0 or (not level and kind not in _HEADED):
+            break
+        first -= 1
+    name = view.tokens[first]
+    if first and view.tokens[first - 1].kind in BLOCK:
+        return None
+    headed = opening - first > 1 and name.kind == "NAME" and view.text(name).casefold() in blocks.INSTEAD
+    return name if headed and "\n" not in view.source.text[name.end : view.tokens[opening].start] else None
+
+
+_HEADED = frozenset({"NAME", "DOT", "NUMBER", "STRING", "LPAR"})
+"""What stands before braces behind such a word."""
+
+
+def _name_before(view: View, place: int) -> Token | None:
+    """Return the name before braces with which a statement begins, on their line: `loop 3 { … }`, `retry { … }` in a block."""
+    last = place - 1
+    if last > 0 and view.tokens[last].kind in {"NUMBER", "STRING"}:
+        last -= 1
+    name = view.tokens[last]
+    if last < 0 or name.kind != "NAME" or "\n" in view.source.text[name.end : view.tokens[place].start]:
+        return None
+    first = last - (view.tokens[last - 1].kind == "NAME")
+    begins = view.read[0] == view.tokens[place] or (first > 0 and view.tokens[first - 1].kind in _BEFORE_STATEMENT)
+    return name if begins else None
+
+
+def _negation(view: View, otherwise: Token) -> Token | None:
+    """Return the `not` of `until not check.ok else { … }`, which was read as a whole condition."""
+    end = view.tokens.index(otherwise)
+    line = range(end, max(end - HEAD_TOKENS, 0), -1)
+    found = (view.tokens[at] for at in line if view.text(view.tokens[at]) == "not" and view.tokens[at - 1].kind == "UNTIL")
+    return next(found, None)
+
+
+def _line_of(view: View, opening: Token) -> Slip:
+    """See to braces on a line that begins with a misspelt word of blocks, or with a word of another language."""
+    first = view.tokens.index(opening)
+    while first and not first_on_line(view.source, view.tokens, first):
+        first -= 1
+    token = view.tokens[first]
+    word = view.text(token)
+    if token.kind != "NAME" or token == opening:
+        return None
+    if keyword := misspelt_block(word):
+        return statements.MisspeltKeyword(at=view.span(token), word=word, keyword=keyword), GIVE_UP
+    return (statements.ForeignStatement(at=view.span(token), word=word), GIVE_UP) if is_foreign(word) else None
+
+
+def inside_block(view: View) -> Slip:
+    """See to what stands in the braces of a block: fields without braces of their own, `tool` and `input`."""
+    token = view.token
+    if not view.in_braces or not (view.accepts("EQUAL") or view.accepts("SEMICOLON") or _begins_body(view)):
+        return None
+    if token.kind in {"TOOL", "INPUT"} and view.following.kind in {"NAME", "CONST", "LET"}:
+        outside = "`const` or a value: `tool` and `input` stand outside of blocks"
+        return punctuation.UnexpectedText(at=view.span(token), what=f"`{view.text(token)}`", expected=outside), GIVE_UP
+    if token.kind not in {"COLON", "COMMA"} or (token.kind == "COLON" and view.before() in CLOSING):
+        return None
+    if token.kind == "COLON" and view.before(2) in DEFINING:
+        return None
+    if token.kind == "COMMA" and view.before() == "RPAR":
+        return punctuation.ExtraComma(at=view.span(token), where="body"), GIVE_UP
+    opening = view.open[-1][0]
+    closing = view.closing(1)
+    at = view.span(view.read[-1])
+    return blocks.MissingBraces(
+        at=at, opening=view.span(opening), closing=view.span(closing) if closing and closing.kind == "RBRACE" else None
+    ), GIVE_UP
+
+
+def _begins_body(view: View) -> bool:
+    return view.before() == "LBRACE" and view.accepts("CONST")
+
+
+_AFTER_ELSE = {
+    "when": "a branch with a condition of its own begins with `else when`: `else when PATH { … }`",
+    "try": "what has failed is called `error` in these braces, without being named: `else { … error.message … }`",
+}
+_WHEN_IN_ELSE = "only a `when` has further conditions: put one into these braces, `else { when PATH { … } }`"
+_REPEAT_IN_VAIN = "what is to run after the last round in vain stands in braces: `repeat { … } until PATH else { … }`"
+_INSTEAD_OF_IN = frozenset({"of", "from", "as", ":", "="})
+_NUMBERS = frozenset({"range", "xrange", "enumerate", "seq"})
+_AFTER_A_NAME = frozenset({"EQUAL", "SEMICOLON", "COMMA", "RPAR", "RSQB", "RBRACE", "VBAR", "COLON", END})
+
+
+def block_slip(view: View) -> Slip:
+    """See to the head of a block: its condition, its list, its words."""
+    if view.before() == "ELSE" and view.text(view.token) == "if":
+        at = view.source.span(view.read[-1].start, view.token.end)
+        return statements.ForeignStatement(at=at, word="else if"), GIVE_UP
+    if view.before() == "ELSE" and view.token.kind in {"NAME", "AUG_URI", "WHEN"}:
+        return _after_else(view)
+    head = head_of(view)
+    if head is None or (head.first and view.token.kind in _AFTER_A_NAME and not _ends_line(view)):  # it is used as a name
+        return None
+    last = view.text(view.read[-1])
+    if last in {"max", "keep"} and view.accepts("NUMBER"):
+        word = "repeat" if head.kind == "UNTIL" else head.word
+        form = "each NAME in PATH max 5 { … }" if word == "each" else f"repeat {{ … }} until PATH {last} 5"
+        return incomplete(view, word, f"a whole number behind `{last}`", f"write one without quotes: `{form}`")
+    match head.kind:
+        case "WHEN" | "UNTIL" if not head.closed:
+            return condition_slip(view, head)
+        case "EACH" if not head.closed:
+            return _each(view, head)
+        case "REPEAT":
+            return _repeat(view, head)
+        case "TRY" if head.closed:
+            return _without_else(view, head)
+        case "TRY" | "DO" if not head.closed:
+            return incomplete(view, head.word, "`{`")
+    return None
+
+
+def _ends_line(view: View) -> bool:
+    """Tell whether a `:` stands behind a word of blocks that begins its line or a value, as in `try:`, where no key can stand."""
+    alone = first_on_line(view.source, view.tokens, view.place - 1) or view.before(2) == "EQUAL"
+    return view.token.kind == "COLON" and alone and (not view.open or first_on_line(view.source, view.tokens, view.place + 1))
+
+
+def _after_else(view: View) -> Slip:
+    """See to a condition, a name or a call right behind `else`."""
+    head = head_of(view, but=1)
+    if head is not None and view.token.kind == "WHEN":
+        return incomplete(view, "repeat" if head.kind == "UNTIL" else head.word, "`{`", _WHEN_IN_ELSE)
+    if head is None:
+        return None
+    if head.kind == "UNTIL":
+        return incomplete(view, "repeat", "`{`", _REPEAT_IN_VAIN)
+    if head.word not in _AFTER_ELSE:
+        return None
+    advice = "" if view.following.kind == "LPAR" else _AFTER_ELSE[head.word]
+    return incomplete(view, head.word, "`{`", advice)
+
+
+def _each(view: View, head: Head) -> Slip:
+    token = view.token
+    if head.first and token.kind == "LPAR":
+        if view.tokens[min(view.place + 2, len(view.tokens) - 1)].kind == "COMMA":
+            return incomplete(view, head.word, "a name", ONE_ELEMENT)
+        return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), to_braces(view)
+    if head.first:
+        return incomplete(view, head.word, "a name")
+    if view.accepts("IN"):
+        if view.text(token) in _INSTEAD_OF_IN:
+            problem = blocks.IncompleteBlock(at=view.span(token), word=head.word, missing="`in`", put="in")
+            return problem, TokenRepair((view.one("IN"),), 1)
+        return incomplete(view, head.word, "`in`")
+    if view.before() == "IN":
+        return blocks.BadCondition(at=view.span(token), slip="value", word="in"), to_braces(view)
+    if token.kind == "LPAR" and view.before() == "NAME":
+        slip = "range" if view.text(view.read[-1]) in _NUMBERS else "call"
+        return blocks.BadCondition(at=view.span(view.read[-1]), slip=slip, word="in"), to_braces(view)
+    counted = view.text(token) == "to" and view.before() == "NUMBER"
+    return incomplete(view, head.word, "`{`", EACH_NUMBER if counted else "") if view.accepts("LBRACE") else None
+
+
+def _repeat(view: View, head: Head) -> Slip:
+    token = view.token
+    if not head.closed:
+        if view.text(view.read[-1]) in {"until", "max", "while"} and view.read[-2].kind == "REPEAT":
+            at = view.span(view.read[-1])
+            return blocks.IncompleteBlock(at=at, word=head.word, missing="`{`", advice=BEHIND_BRACES), GIVE_UP
+        return incomplete(view, head.word, "`{`") if head.first else _each(view, head)
+    if view.accepts("UNTIL"):
+        at = view.span(token) if view.text(token) == "while" else view.gap()
+        advice = BEHIND_BRACES if view.text(token) in {"max", "keep"} else ""
+        return blocks.IncompleteBlock(at=at, word=head.word, missing="`until` and a condition", advice=advice), GIVE_UP
+    return None
+
+
+def _without_else(view: View, head: Head) -> Slip:
+    token = view.token
+    if not view.accepts("ELSE"):
+        return None
+    if view.text(token) not in HANDLING:
+        return incomplete(view, head.word, "`else`")
+    put = "else" if view.following.kind == "LBRACE" else ""
+    problem = blocks.IncompleteBlock(at=view.span(token), word=head.word, missing="`else`", put=put)
+    return problem, TokenRepair((view.one("ELSE"),), 1) if put else GIVE_UP

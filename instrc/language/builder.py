@@ -1,0 +1,396 @@
+"""Build the nodes of the surface from what the parser recognises: one method a rule of the grammar.
+
+A method gets the values of its rule's symbols (a name is a `Name`, another word its `Token`)
+and the offsets where its text starts and ends.
+Mistakes inside single tokens (a bad escape, an unusable number) and doubled keys are found here.
+"""
+
+# ruff: noqa: ARG002, D102  -- every rule's method has one shape, and the grammar says what each is about
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias, cast
+
+import msgspec
+
+from instrc.language.lexer import Token, normal, number_value, string_value
+from instrc.language.surface import (
+    Access,
+    Annotated,
+    Anonymous,
+    Argument,
+    Array,
+    Binding,
+    Body,
+    Branch,
+    Call,
+    Condition,
+    Do,
+    Each,
+    Equals,
+    Expression,
+    Field,
+    Inline,
+    Input,
+    Literal,
+    Matches,
+    Name,
+    Object,
+    Pipe,
+    Program,
+    Repeat,
+    Segment,
+    Statement,
+    Test,
+    Truth,
+    Try,
+    Uri,
+    When,
+)
+from instrc.language.tables import Rule
+from instrc.problems.problem import Problem
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject
+from instrc.text.source import Source, Span
+
+Values: TypeAlias = list[Any]  # the grammar says which, another for each rule: no type can follow it
+"""What the symbols of a rule have become."""
+
+
+class _Raw(msgspec.Struct, frozen=True, gc=False):
+    """What an `@` adds."""
+
+    value: str | dict[str, Json]
+    start: int
+    end: int
+
+
+class ExpressionBuilder:
+    """The expressions of one source, and the problems met in them."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.problems: list[Problem] = []
+
+    def text(self, token: Token) -> str:
+        """Return a word in its normal form."""
+        if token.value is not None:
+            return token.value
+        return normal(self.source.text[token.start : token.end])
+
+    def string(self, token: Token) -> str:
+        """Return the value of a string token."""
+        return string_value(self.source, token, self.problems)
+
+    # ---- values and pipes
+
+    def pipe(self, values: Values, start: int, end: int) -> Pipe:
+        return Pipe((values[0], *values[1]), Span(self.source, start, end))
+
+    def stages(self, values: Values, start: int, end: int) -> list[Expression]:
+        return _list(values)
+
+    def annotated(self, values: Values, start: int, end: int) -> Annotated:
+        value, raw = values
+        return Annotated(value, raw.value, Span(self.source, raw.start, raw.end), Span(self.source, start, end))
+
+    def annotation(self, values: Values, start: int, end: int) -> _Raw:
+        value = values[1]
+        return _Raw(self.string(value) if isinstance(value, Token) else self.as_json(value), start, end)
+
+    def group(self, values: Values, start: int, end: int) -> Expression:
+        return cast("Expression", values[1])
+
+    def inline(self, values: Values, start: int, end: int) -> Inline:
+        return Inline(self.as_json(values[1]), Span(self.source, start, end))
+
+    def uri(self, values: Values, start: int, end: int) -> Uri:
+        return Uri(self.source.text[start:end], Span(self.source, start, end))
+
+    def literal(self, values: Values, start: int, end: int) -> Literal:
+        token = values[0]
+        kind = token.kind
+        value: str | float | bool | None
+        if kind == "STRING":
+            value = self.string(token)
+        elif kind == "NUMBER":
+            value = number_value(self.source, token, self.problems)
+        else:
+            value = None if kind == "NULL" else kind == "TRUE"
+        return Literal(value, Span(self.source, start, end))
+
+    # ---- paths
+
+    def access(self, values: Values, start: int, end: int) -> Access:
+        return Access(values[0], (values[2],), Span(self.source, start, end))
+
+    def deeper(self, values: Values, start: int, end: int) -> Access:
+        path: Access = values[0]
+        return Access(path.base, (*path.members, values[2]), Span(self.source, start, end))
+
+    def member(self, values: Values, start: int, end: int) -> Segment:
+        return Segment(self._key(values[0]), Span(self.source, start, end))
+
+    # ---- calls
+
+    def call(self, values: Values, start: int, end: int) -> Call:
+        if len(values) == 3:
+            return Call(values[0], (), Span(self.source, start, end))
+        given = values[2]
+        if type(given) is not list:
+            return Call(values[0], (_argument(given),), Span(self.source, start, end))
+        arguments = tuple(map(_argument, given))
+        if len(arguments) > 1:
+            self._refuse_repeated([(arg.label, arg.label_span) for arg in arguments if arg.label is not None and arg.label_span])
+        return Call(values[0], arguments, Span(self.source, start, end))
+
+    def arguments(self, values: Values, start: int, end: int) -> list[Argument | Expression]:
+        listed: list[Argument | Expression] = values[0] if type(values[0]) is list else [values[0]]
+        listed.append(values[2])
+        return listed
+
+    def argument(self, values: Values, start: int, end: int) -> Argument:
+        return Argument(self._key(values[0]), self._place(values[0]), values[2])
+
+    # ---- brackets
+
+    def object(self, values: Values, start: int, end: int) -> Object:
+        fields = tuple(values[1]) if len(values) > 2 else ()
+        if len(fields) > 1:
+            self._refuse_repeated([(field.key, field.key_span) for field in fields])
+        return Object(fields, Span(self.source, start, end))
+
+    def fields(self, values: Values, start: int, end: int) -> list[Field]:
+        return _list(values)
+
+    def field(self, values: Values, start: int, end: int) -> Field:
+        return Field(self._key(values[0]), self._place(values[0]), values[2])
+
+    def short_field(self, values: Values, start: int, end: int) -> Field:
+        return Field(values[0].text, values[0].span, None)
+
+    def array(self, values: Values, start: int, end: int) -> Array:
+        return Array(tuple(values[1]) if len(values) > 2 else (), Span(self.source, start, end))
+
+    def items(self, values: Values, start: int, end: int) -> list[Expression]:
+        return _list(values)
+
+    def _key(self, word: Name | Token) -> str:
+        """Return what a name, a string or a word of the language says as a key."""
+        if isinstance(word, Name):
+            return word.text
+        return self.string(word) if word.kind == "STRING" else self.text(word)
+
+    def _place(self, word: Name | Token) -> Span:
+        return word.span if isinstance(word, Name) else Span(self.source, word.start, word.end)
+
+    def _refuse_repeated(self, keys: list[tuple[str, Span]]) -> None:
+        if len({key for key, _ in keys}) == len(keys):
+            return
+        from instrc.problems.punctuation import RepeatedKey  # problems are imported where there is one
+
+        first: dict[str, Span] = {}
+        for key, span in keys:
+            if first.setdefault(key, span) is not span:
+                self.problems.append(RepeatedKey(at=span, key=key, first=first[key]))
+
+    # ---- plain data
+
+    def as_json(self, node: Object) -> dict[str, Json]:
+        """Return the JSON of an object after `@`; names and calls have no meaning there."""
+        whole: dict[str, Json] = {}
+        pending: list[tuple[Object | Array, JsonObject | JsonArray]] = [(node, whole)]
+        for container, target in pending:  # grows while it is walked
+            members: list[tuple[str, Span, Expression | None]]
+            if isinstance(container, Object):
+                members = [(field.key, field.key_span, field.value) for field in container.fields]
+            else:
+                members = [("", item.span, item) for item in container.items]
+            for key, span, value in members:
+                plain: Json = None
+                match value:
+                    case Literal():
+                        plain = value.value
+                    case Object():
+                        plain = {}
+                        pending.append((value, plain))
+                    case Array():
+                        plain = []
+                        pending.append((value, plain))
+                    case None:
+                        self._refuse_code(span)
+                    case _:
+                        self._refuse_code(value.span)
+                if isinstance(target, dict):
+                    target[key] = plain
+                else:
+                    target.append(plain)
+        return whole
+
+    def _refuse_code(self, span: Span) -> None:
+        if span.start == span.end:  # it stands for a value that is missing, which has been told
+            return
+        from instrc.problems.punctuation import NotPlainData  # as above
+
+        self.problems.append(NotPlainData(at=span))
+
+
+def _argument(written: Argument | Expression) -> Argument:
+    return written if type(written) is Argument else Argument(None, None, written)  # type: ignore[arg-type]  # it is none
+
+
+def _list(values: Values) -> Values:
+    """Begin a list, or add the last value to one that has begun; a leading `|` is passed over."""
+    if len(values) < 3:
+        return [values[-1]]
+    begun: Values = values[0]
+    begun.append(values[-1])
+    return begun
+
+
+Action: TypeAlias = Callable[[Values, int, int], object]
+_WRAPPED = frozenset({"argument", "arguments"})
+"""Rules that hand a single symbol on: an argument without a label is made with its call, as most calls have just one."""
+
+
+class Builder(ExpressionBuilder):
+    """The statements of one source, as far as they have been recognised, and the problems met in them."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.statements: list[Statement] = []
+        self.comments: list[Span] = []
+        self.hopeless = False
+        """Whether mending has been given up."""
+        self.word: Callable[[str, int, int], object] = Token
+        """What stands for a word of this kind and range in the values of a rule."""
+        self.named: Callable[[str, int, int], object] = lambda written, start, end: Name(
+            written if written.isascii() else normal(written), Span(source, start, end)
+        )
+        """What stands for a name that is written like this, in this range; a method of this object would keep it alive."""
+        self.signs = False
+        """Whether signs stand there like words; the surface has no use for signs."""
+
+    def program(self) -> Program:
+        """Return what has been built."""
+        return Program(self.source, tuple(self.statements), tuple(self.comments))
+
+    def actions(self, rules: list[Rule]) -> list[Action | None]:
+        """Return what to do for each rule; `None` hands the value of its first symbol on."""
+        return [None if rule.length == 1 and rule.name in _WRAPPED else getattr(self, rule.name, None) for rule in rules]
+
+    def given(self, token: Token) -> object:
+        """Return what stands for a token that may have been repaired."""
+        return Name(self.text(token), Span(self.source, token.start, token.end)) if token.kind == "NAME" else token
+
+    # ---- statements
+
+    def open(self, values: Values, start: int, end: int) -> None:
+        """Keep a statement."""
+        self.statements.append(values[1])
+
+    def closed(self, values: Values, start: int, end: int) -> None:
+        """Pass over a `;`."""
+
+    def binding(self, values: Values, start: int, end: int) -> Binding:
+        exported = len(values) > 3 and values[0].kind == "TOOL"
+        return Binding(values[-3], values[-1], exported, Span(self.source, start, end))
+
+    def input(self, values: Values, start: int, end: int) -> Input:
+        return Input(values[1], values[2].value if len(values) > 2 else None, Span(self.source, start, end))
+
+    def anonymous(self, values: Values, start: int, end: int) -> Anonymous:
+        return Anonymous(values[0], Span(self.source, start, end))
+
+    # ---- blocks
+
+    def bound(self, values: Values, start: int, end: int) -> list[Binding | Anonymous]:
+        statements: list[Binding | Anonymous] = values[0] or []
+        statements.append(values[1])
+        return statements
+
+    def valued(self, values: Values, start: int, end: int) -> list[Binding | Anonymous]:
+        statements: list[Binding | Anonymous] = values[0] or []
+        statements.append(Anonymous(values[1], values[1].span))
+        return statements
+
+    def block(self, values: Values, start: int, end: int) -> Body:
+        *statements, last = values[1]
+        return Body(tuple(statements), last.value, Span(self.source, start, end))
+
+    def when(self, values: Values, start: int, end: int) -> When:
+        otherwise = values[4] if len(values) > 3 else None
+        return When((Branch(values[1], values[2]),), otherwise, Span(self.source, start, end))
+
+    def when_chain(self, values: Values, start: int, end: int) -> When:
+        following: When = values[4]
+        branch = Branch(values[1], values[2])
+        return When((branch, *following.branches), following.otherwise, Span(self.source, start, end))
+
+    def each(self, values: Values, start: int, end: int) -> Each:
+        return Each(values[1], values[3], self._number_after(values, "MAX"), values[-1], Span(self.source, start, end))
+
+    def count(self, values: Values, start: int, end: int) -> Literal:
+        return self.literal(values, start, end)
+
+    def do(self, values: Values, start: int, end: int) -> Do:
+        return Do(values[1], Span(self.source, start, end))
+
+    def attempt(self, values: Values, start: int, end: int) -> Try:
+        return Try(values[1], values[3], Span(self.source, start, end))
+
+    def rounds(self, values: Values, start: int, end: int) -> Repeat:
+        name, subject = (values[1], values[3]) if len(values) > 2 else (None, None)
+        return Repeat(name, subject, values[-1], None, None, None, None, Span(self.source, start, end))
+
+    def repeat(self, values: Values, start: int, end: int) -> Repeat:
+        rounds: Repeat = values[0]
+        tests, bounds = values[2] if isinstance(values[2], tuple) else (values[2], [])
+        return Repeat(
+            rounds.name,
+            rounds.source,
+            rounds.body,
+            self._condition(tests),
+            self._number_after(bounds, "MAX"),
+            self._number_after(bounds, "KEEP"),
+            values[4] if len(values) > 3 else None,
+            Span(self.source, start, end),
+        )
+
+    def _number_after(self, values: Values, word: str) -> Literal | None:
+        """Return the number after a word."""
+        for at, value in enumerate(values):
+            if isinstance(value, Token) and value.kind == word:
+                number = values[at + 1]
+                return self.literal([number], number.start, number.end)
+        return None
+
+    # ---- conditions
+
+    def stop(self, values: Values, start: int, end: int) -> tuple[object, Values]:
+        return values[0], values[1] if len(values) > 1 else []
+
+    def bounds(self, values: Values, start: int, end: int) -> Values:
+        return list(values)
+
+    def condition(self, values: Values, start: int, end: int) -> Condition:
+        return self._condition(values[0])
+
+    def _condition(self, tests: object) -> Condition:
+        listed: list[Test] = [self._test(test) for test in (tests if isinstance(tests, list) else [tests])]
+        return Condition(tuple(listed), Span(self.source, listed[0].span.start, listed[-1].span.end))
+
+    def _test(self, test: object) -> Test:
+        return Truth(test, test.span) if isinstance(test, Name | Access) else cast("Test", test)
+
+    def either(self, values: Values, start: int, end: int) -> Values:
+        first = values[0] if isinstance(values[0], list) else [values[0]]
+        first.append(values[2])
+        return first
+
+    def equals(self, values: Values, start: int, end: int) -> Equals:
+        return Equals(values[0], values[2], Span(self.source, start, end))
+
+    def matches(self, values: Values, start: int, end: int) -> Matches:
+        written: Object = values[2]
+        return Matches(values[0], self.as_json(written), written.span, Span(self.source, start, end))

@@ -1,0 +1,249 @@
+"""A source as it was typed: every word, sign, space and comment of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple, TypeAlias, TypeVar, cast
+
+import msgspec
+
+from instrc.language.builder import Builder, Values
+from instrc.language.parser import recognise
+from instrc.language.scanner import Scanner
+from instrc.language.tables import Rule, Tables, tables
+from instrc.text.source import Source
+
+# A source as it was typed: every word, sign, space and comment of it.
+#
+# True of this form: the texts of its leaves with what stands before each, and what stands behind the last, are the source,
+# character by character, also where the source is no program.
+# Where it is one, each phrase is a rule of the grammar over the range of a node of `instrc.language.surface`: the surface is
+# the same tree seen as a program, without quotes, brackets, separators and comments.
+
+
+T = TypeVar("T")
+
+
+class Trivia(NamedTuple):
+    """What stands between two words: white space, a comment, or characters that mean nothing (`stray`)."""
+
+    kind: Literal["space", "comment", "stray"]
+    text: str
+
+
+class Leaf(msgspec.Struct, frozen=True, gc=False):
+    """A word or a sign, with what stands before it; `kind` is the grammar's name for it."""
+
+    kind: str
+    text: str
+    start: int
+    before: tuple[Trivia, ...] = ()
+
+    @property
+    def end(self) -> int:
+        """The offset behind its last character."""
+        return self.start + len(self.text)
+
+
+class Phrase(msgspec.Struct, frozen=True, gc=False):
+    """What a rule of the grammar covers; lists (arguments, fields, stages, statements) stand in it flat, with their separators.
+
+    The rule `broken` covers words of a source that is no program, up to a `;`.
+    """
+
+    rule: str
+    children: tuple[Node, ...]
+    start: int
+    end: int
+
+
+Node: TypeAlias = Phrase | Leaf
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """A whole source: `root` holds its statements and the `;` between them, `behind` what follows its last word."""
+
+    source: Source
+    root: Phrase
+    behind: tuple[Trivia, ...]
+
+    def leaves(self) -> Iterator[Leaf]:
+        """Yield all words and signs in order."""
+        pending: list[Node] = [self.root]
+        while pending:
+            node = pending.pop()
+            if node.__class__ is Leaf:
+                yield node
+            elif node.__class__ is Phrase:
+                pending += node.children[::-1]
+
+    @property
+    def text(self) -> str:
+        """The source, put together from the parts."""
+        parts = [part for leaf in self.leaves() for part in (*(trivia.text for trivia in leaf.before), leaf.text)]
+        return "".join([*parts, *(trivia.text for trivia in self.behind)])
+
+    def path(self, offset: int) -> list[Node]:
+        """Return the nodes around an offset, the root first; between two words that touch, it is the second one's."""
+        way: list[Node] = [self.root]
+        while isinstance(node := way[-1], Phrase):
+            touching = [child for child in node.children if child.start <= offset <= child.end]
+            if not touching:
+                break
+            way.append(touching[-1])
+        return way
+
+    def fold(self, make: Callable[[Phrase, list[T]], T], leaf: Callable[[Leaf], T]) -> T:
+        """Compute a value from the leaves upwards, without recursion: depth is no limit."""
+        phrase, rest = self.root, iter(self.root.children)
+        values: list[T] = []
+        around: list[tuple[Phrase, Iterator[Node], list[T]]] = []
+        """The phrases around, each with the children that follow and the values of those before."""
+        while True:
+            for child in rest:
+                if child.__class__ is Leaf:
+                    values.append(leaf(child))
+                elif child.__class__ is Phrase:
+                    around.append((phrase, rest, values))
+                    phrase, rest, values = child, iter(child.children), []
+                    break
+            else:
+                value = make(phrase, values)
+                if not around:
+                    return value
+                phrase, rest, values = around.pop()
+                values.append(value)
+
+
+# Text to tree: nothing of the source is left out.
+#
+# A program is recognised in one pass, the one of `instrc.language.parser`, here with all its signs.
+# What is no program becomes `broken` phrases of its words: nobody lays out a program with a mistake.
+
+
+_TRIVIA = re.compile(
+    r"(?P<space>\s+)|(?P<comment>//[^\r\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)|(?P<stray>(?:(?!\s|//|/\*).)+|.)", re.DOTALL
+)
+_FLAT = frozenset({"arguments", "fields", "items", "stages", "bound", "valued", "bounds", "stop"})
+"""Rules of lists: what they cover stands in the phrase around them, one after the other."""
+
+_Parsed: TypeAlias = "Node | list[Node] | None"
+"""What a symbol has been reduced to: a part of the tree, a list of them, nothing."""
+
+
+def read_tree(source: Source) -> Tree:
+    """Return the tree of a source, whatever is in it."""
+    automaton = tables()
+    collector = _Collector(source)
+    if not recognise(source, automaton, collector):
+        return _tree_with_mistakes(source, automaton)
+    root = Phrase("program", tuple(collector.kept), 0, collector.end)
+    return Tree(source, root, _trivia(source.text[collector.end :]))
+
+
+def _tree_with_mistakes(source: Source, automaton: Tables) -> Tree:
+    collector = _Collector(source)
+    scanner = Scanner(source, automaton)
+    scanner.need(len(source.text) + 1)
+    leaves = [collector.leaf(token.kind, token.start, token.end) for token in scanner.tokens if token.start < token.end]
+    root = Phrase("program", tuple(_broken_statements(leaves)), 0, collector.end)
+    return Tree(source, root, _trivia(source.text[collector.end :]))
+
+
+class _Collector(Builder):
+    """Keeps the words of each rule where the builder makes a node of the surface."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.word = self.leaf
+        self.signs = True
+        self.named = lambda _written, start, end: self.leaf("NAME", start, end)
+        self.end = 0
+        """Of the last word so far."""
+        self.kept: list[Node] = []
+        """What has been recognised: the statements, and each `;` between them."""
+
+    def leaf(self, kind: str, start: int, end: int) -> Leaf:
+        """Return the next word, with what stands before it."""
+        text = self.source.text
+        leaf = Leaf(kind, text[start:end], start, _trivia(text[self.end : start]))
+        self.end = end
+        return leaf
+
+    def actions(self, rules: list[Rule]) -> list[Callable[[Values, int, int], object] | None]:
+        """Return what to keep of each rule; a rule that the surface passes on is passed on here too."""
+        return [self._action(rule) for rule in rules]
+
+    def _action(self, rule: Rule) -> Callable[[list[_Parsed], int, int], _Parsed] | None:
+        named = rule.name == "name" or getattr(Builder, rule.name, None) is not None  # a bare name is a phrase of one word
+        if rule.length == 1 and not named:
+            return None
+        if rule.name in {"open", "closed"}:
+            return self._statement
+        if rule.name in _FLAT or not named:
+            return self._list
+        if rule.name == "either":
+            return self._either
+        name = rule.name
+        return lambda values, start, end: Phrase(name, tuple(self._nodes(values)), start, end)
+
+    def _statement(self, values: list[_Parsed], _start: int, _end: int) -> None:
+        kept = values[1]
+        if kept.__class__ is Phrase or kept.__class__ is Leaf:
+            self.kept.append(kept)
+
+    def _list(self, values: list[_Parsed], _start: int, _end: int) -> list[Node]:
+        first = values[0]
+        if first.__class__ is not list:
+            return self._nodes(values)
+        first += self._nodes(values[1:])
+        return first
+
+    def _either(self, values: list[_Parsed], start: int, end: int) -> Phrase:
+        first = values[0]
+        if isinstance(first, Phrase) and first.rule == "either":
+            return Phrase("either", (*first.children, *self._nodes(values[1:])), start, end)
+        return Phrase("either", tuple(self._nodes(values)), start, end)
+
+    def _nodes(self, values: list[_Parsed]) -> list[Node]:
+        """Return what a rule holds, lists flat."""
+        found: list[Node] = []
+        for value in values:
+            if value.__class__ is Leaf or value.__class__ is Phrase:  # as most are
+                found.append(value)
+            elif value.__class__ is list:
+                found += value
+        return found
+
+
+def _broken_statements(leaves: list[Leaf]) -> list[Node]:
+    """Return words as broken phrases, each up to a `;`."""
+    children: list[Node] = []
+    run: list[Node] = []
+    for leaf in leaves:
+        if leaf.kind != "SEMICOLON":
+            run.append(leaf)
+            continue
+        if run:
+            children.append(Phrase("broken", tuple(run), run[0].start, run[-1].end))
+            run = []
+        children.append(leaf)
+    if run:
+        children.append(Phrase("broken", tuple(run), run[0].start, run[-1].end))
+    return children
+
+
+def _trivia(text: str) -> tuple[Trivia, ...]:
+    usual = _USUAL.get(text)
+    if usual is not None:
+        return usual
+    if text.isspace():
+        return (Trivia("space", text),)
+    return tuple(
+        Trivia(cast("Literal['space', 'comment', 'stray']", found.lastgroup), found.group()) for found in _TRIVIA.finditer(text)
+    )
+
+
+_USUAL: dict[str, tuple[Trivia, ...]] = {"": ()} | {space: (Trivia("space", space),) for space in (" ", "\n", "\n  ")}
+"""What stands between most words, made once."""

@@ -1,0 +1,529 @@
+"""Mistakes that are well-formed: words and signs of other languages that the grammar takes for names and data.
+
+Here are also these words, and those of the language as people misspell them.
+
+Statements need no `;` between them, so `return Draft(prompt)` is two statements, and `people[0]` too.
+What stands on one line without a `;` gives such slips away.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+from instrc import problems
+from instrc.language.surface import (
+    Access,
+    Annotated,
+    Anonymous,
+    Array,
+    Binding,
+    Body,
+    Call,
+    Condition,
+    Do,
+    Each,
+    Expression,
+    Input,
+    Literal,
+    Name,
+    Object,
+    Pipe,
+    Program,
+    Repeat,
+    Statement,
+    Truth,
+    Try,
+    Uri,
+    Valued,
+    When,
+    bodies,
+)
+from instrc.problems.problem import Problem
+from instrc.problems.report import Report
+from instrc.text.durations import from_words, is_duration
+from instrc.text.jsontext import loads
+from instrc.text.limits import GUESSED_LINES, STRING_PREFIX
+from instrc.text.source import Source, Span
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+FOREIGN = _words(
+    """
+    and as assert async await break call case catch class continue def del delete elif elseif elsif enum except
+    execute export extends finally fn for foreach from func function global goto if import include insert interface
+    invoke lambda match namespace new nonlocal not or package pause pipeline private process protected public raise
+    require return run select self sleep static struct switch then this throw type unless update use using val var
+    wait where while with workflow yield
+    """
+)
+"""Words that begin a statement in other languages."""
+FOREIGN_BESIDE = frozenset({"if", "for", "foreach", "while", "switch", "catch", "unless"})
+"""Words that look like a call: `if (x)`."""
+FOREIGN_WITH_BRACKETS = frozenset({"catch", "for", "foreach", "function", "if", "switch", "while"})
+HANDLING = frozenset({"catch", "except", "finally", "rescue"})
+"""Words behind the body of a `try` in other languages."""
+NEGATED = {
+    "when": "put what is to happen otherwise behind `else`, or write `PATH is false` or `PATH @ { not: { … } }`",
+    "repeat": "write `until PATH is false`, or `until PATH @ { not: { … } }`",
+}
+"""What to write in place of `not`, by the block whose condition it stands in."""
+_DEFINING = ("const", "let", "tool", "input")
+_BLOCKS = ("when", "each", "repeat", "try", "do", "else")
+_OTHERS = {"constant": "const", "inputs": "input", "tools": "tool", "foreach": "each"}
+_INPUTS = frozenset({"param", "params", "parameter", "arg", "argument", "inputs", "variable"})
+"""Words for what a program is given, in other systems."""
+_DURATION = r"\s*(?:\(\s*[\"']?|(?=\d))([^)\"'{]{0,40})"
+"""What may be a duration behind a word: `("PT5M")`, `5m`."""
+_SHORTEST = 4
+"""Letters of a word of the language that a name with one wrong letter may have been."""
+
+
+def is_foreign(word: str) -> bool:
+    """Tell whether a word begins a statement elsewhere; those of SQL are often in capital letters."""
+    return word in FOREIGN or (word.isupper() and word.lower() in FOREIGN)
+
+
+def misspelt_definition(word: str) -> str | None:
+    """Return the word before `NAME = …` that a word may have been."""
+    return _near(word, _DEFINING)
+
+
+def misspelt_input(word: str) -> str | None:
+    """Return `input` if a word before a name alone may have been that."""
+    return "input" if word.casefold() in _INPUTS or _near(word, ("input",)) else None
+
+
+def misspelt_block(word: str) -> str | None:
+    """Return the word before the head or the braces of a block that a word may have been."""
+    return _near(word, _BLOCKS)
+
+
+def _near(word: str, keywords: tuple[str, ...]) -> str | None:
+    from instrc.problems.suggest import is_a_slip_of, twin, typed_on_latin  # asked about few programs
+
+    if word in keywords:
+        return None
+    for read in (word, twin(word) or "", typed_on_latin(word) or ""):
+        lower = read.casefold()
+        if lower in keywords and word != lower:
+            return lower
+        if _OTHERS.get(lower) in keywords:
+            return _OTHERS[lower]
+    slips = [each for each in keywords if len(each) >= _SHORTEST and is_a_slip_of(word.casefold(), each)]
+    return slips[0] if slips else None
+
+
+def duration_behind(word: Span) -> str:
+    """Return the duration behind a word, in brackets or as a number, as it is to be written; nothing if there is none."""
+    found = re.match(_DURATION, word.source.text[word.end : word.end + 60])
+    written = found[1].strip() if found else ""
+    return written if is_duration(written) else from_words(written) or ""
+
+
+def without_handlers(found: list[Problem], told: list[Problem]) -> list[Problem]:
+    """Return problems without the `except` and `finally` of a `try:` that is told, whose hint shows the braces of both."""
+    if not any(isinstance(problem, problems.blocks.IncompleteBlock) and problem.word == "try" for problem in told):
+        return found
+    return [
+        problem
+        for problem in found
+        if not (isinstance(problem, problems.statements.ForeignStatement) and problem.word in HANDLING)
+    ]
+
+
+def unbracketed_reason(at: Span) -> Problem:
+    """Return the problem of a reason that stands behind `Fail` without brackets."""
+    return problems.punctuation.UnexpectedText(at=at, what=f"`{at.text[:40]}`", expected='brackets: `Fail(message: "…")`')
+
+
+_PROSE = 4
+"""Names one after the other that are no program any more."""
+_Joined: TypeAlias = Pipe | Annotated
+"""What begins with another expression."""
+_OF_BLOCKS = frozenset({"until", "max", "keep", "times"})
+"""Words of the end of a block: one behind a first name is a slip of a program."""
+_SENTENCE = 2
+"""Names alone behind a first one that are the words of a sentence: `Write a letter`."""
+
+
+def prose(source: Source, row: Sequence[Statement], at: int) -> Problem | None:
+    """Return the problem of a line of names without anything between them."""
+    alone = True
+    for count, (one, other) in enumerate(zip(row[at:], row[at + 1 :], strict=False), 1):
+        name = first_part(one)
+        if not isinstance(name, Name) or not share_line(source, one, other):
+            return None
+        behind = first_part(other)
+        if count == 1 and isinstance(behind, Name) and behind.text in _OF_BLOCKS:  # `Draft until done`
+            return None
+        alone = alone and isinstance(one, Anonymous) and one.value is name and not is_foreign(name.text)
+        sentence = count >= _SENTENCE and alone and isinstance(behind, Name) and behind.text[:1].islower()
+        if count >= _PROSE or sentence:
+            return problems.habits.NotAProgram(at=row[at].span, kind="plain text")
+    return None
+
+
+def share_line(source: Source, one: Statement, other: Statement) -> bool:
+    """Tell whether two statements stand on one line with nothing but spaces between them."""
+    end = one.span.end
+    return source.text[end : end + 1] != ";" and not source.text[end : other.span.start].strip(" \t")
+
+
+def first_of(statement: Statement | None) -> Expression | None:
+    """Return what a statement begins with, if there is one that has a value."""
+    return None if statement is None else first_part(statement)
+
+
+def first_part(statement: Statement) -> Expression | None:
+    """Return what the value of a statement begins with."""
+    return ends(statement.value)[0] if isinstance(statement, Valued) else None
+
+
+def ends(value: Expression) -> tuple[Expression, Expression]:
+    """Return what an expression begins with and what it ends with."""
+    if not isinstance(value, _Joined):
+        return value, value
+    first: Expression = value
+    last: Expression = value
+    while isinstance(first, _Joined):
+        first = first.stages[0] if isinstance(first, Pipe) else first.value
+    while isinstance(last, Pipe):
+        last = last.stages[-1]
+    return first, last
+
+
+def rows_inside(row: Sequence[Statement]) -> Iterator[Sequence[Statement]]:
+    """Yield the statements of each body in the values of statements, but not those of the bodies in these."""
+    pending = [each.value for each in reversed(row) if type(each) is not Input]
+    while pending:
+        node = pending.pop()
+        if type(node) is Call:  # as most are
+            pending.extend([each.value for each in node.arguments if type(each.value) in _HOLDERS])
+            continue
+        match node:
+            case Do() | When() | Each() | Repeat() | Try():
+                for body in bodies(node):
+                    yield _statements(body)
+            case Pipe(stages):
+                pending.extend(stages)
+            case Annotated(inner):
+                pending.append(inner)
+            case Object(fields):
+                pending.extend([each.value for each in fields if each.value is not None and type(each.value) in _HOLDERS])
+            case _:
+                pass
+
+
+_HOLDERS = frozenset({Call, Do, When, Each, Repeat, Try, Pipe, Annotated, Object})
+"""What may have bodies in it."""
+
+
+def _statements(body: Body) -> Sequence[Statement]:
+    return (*body.statements, Anonymous(body.value, body.value.span))
+
+
+_JSON = r"\s*\{\s*\"[^\"\n]*\"\s*:\s*(?:[\"\[{\d-]|(?:true|false|null)\b|\Z)"
+_WORDS_OF_BLOCKS = r"(?:try|else|finally|loop|begin|do|default)"
+_OTHER_FILES = (
+    (r"\s*---[ \t]*(\r?\n|\Z)", "YAML"),
+    (rf"\s*(?!aug:|{_WORDS_OF_BLOCKS}:)[\w-]+:[ \t]*([a-z0-9-][^({{|\r\n]*)?(\r?\n|\Z)", "YAML"),
+    (rf"\s*(?!aug:|{_WORDS_OF_BLOCKS}:)[\w-]+:[ \t]+[^=({{|;\r\n]*[^=({{|;,\r\n]\r?\n(?:[ \t]+- |[\w-]+:[ \t])", "YAML"),
+    (r"\s*\[[\w.-]+\][ \t]*\r?\n\s*[\w-]+[ \t]*=", "TOML"),
+    (_JSON, "JSON"),
+    (r"\s*<(?i:!doctype|html|\?xml|svg)", "HTML or XML"),
+    (r"\s*#!", "a script"),
+    (r"\s*(?:[$%>] +)?(?:instrc|pip|python3?|npm|npx|uv|cat|curl|sudo|cd|echo) +[\w./~-]", "a command for a terminal"),
+    (r"\s*\w+(?:,? \w+){4,}[.!?,]", "plain text"),
+    (r"\s*\w+[!,.]?(?: \w+){2,}:[ \t]*(\r?\n|\Z)", "plain text"),
+)
+_MARK = r"[ \t]*(>>>|>|\$|[-*•‣▪◦]|\d+[.:)]|\d+(?=[ \t]+(?:\w|\"|')))[ \t]+\S"
+_COMMENT = r"\s*(//|/\*|\Z)"
+
+
+def other_file(source: Source) -> Problem | None:
+    """Return the problem of a source that is no program at all; it is asked about sources with a mistake only."""
+    kind = next((kind for pattern, kind in _OTHER_FILES if re.match(pattern, source.text)), None)
+    return _line_marks(source) if kind is None else problems.habits.NotAProgram(at=source.whole(), kind=kind)
+
+
+def is_json(source: Source) -> bool:
+    """Tell whether a source is JSON, which the grammar takes for braces without a step in them."""
+    if not source.text.lstrip().startswith("{") or not re.match(_JSON, source.text):
+        return False
+    try:
+        loads(source.text)
+    except ValueError:
+        return False
+    return True
+
+
+def inside_fences(found: Sequence[Problem], source: Source) -> list[Problem]:
+    """Return some problems without those of the text around the fences of Markdown, which go with the fences."""
+    fence = next((each for each in found if isinstance(each, problems.text.MarkdownFence) and each.at), None)
+    if fence is None or fence.at is None:
+        return list(found)
+    start = source.text.find("\n", fence.at.end)
+    end = source.text.find(f"\n{fence.at.text}", start)
+    end = len(source.text) if end < 0 else end
+    return [
+        each
+        for each in found
+        if each is fence or each.at is None or each.at.source is not source or start <= each.at.start <= end
+    ]
+
+
+def _line_marks(source: Source) -> Problem | None:
+    """Return the problem of lines that begin with the marks of a list, of a terminal, or with their own numbers."""
+    found = []
+    place = 0
+    for line in source.text.splitlines(keepends=True)[:GUESSED_LINES]:
+        if mark := re.match(_MARK, line):
+            found.append(source.span(place + mark.start(1), place + mark.end(1)))
+        elif not re.match(_COMMENT, line) and not (found and found[0].text in {">>>", "$", ">"}):
+            return None
+        place += len(line)
+    if not found or (found[0].text.isdigit() and [each.text for each in found[:2]] != ["1", "2"]):
+        return None
+    return problems.text.LineMarks(at=found[0])
+
+
+_COMPLETE = frozenset({Call, Do, When, Each, Repeat, Try})
+"""What shows no mistake where nothing stands beside it on its line."""
+
+
+def name_habits(program: Program, report: Report) -> None:
+    """Report the mistakes of a program that the grammar accepts, and instead of all others that its file is no program."""
+    source = program.source
+    lines = {problem.at.line for problem in report.problems if problem.at and problem.at.source is source}
+    found = [problem for problem in _find(program) if problem.at and problem.at.line not in lines]
+    if report.failed:  # what was repaired to be read on has no ends that one could go by
+        by_ends = problems.habits.MissingSeparator, problems.blocks.StrayElse, problems.text.TextAlone
+        found = [problem for problem in without_handlers(found, report.problems) if not isinstance(problem, by_ends)]
+    if any(isinstance(problem, problems.text.MarkdownFence) for problem in report.problems):
+        report.problems[:] = inside_fences(report.problems, source)
+        found = inside_fences([*report.problems, *found], source)[len(report.problems) :]
+    elif (lines or found or is_json(source)) and (other := other_file(source)):
+        report.problems[:] = [problem for problem in report.problems if not problem.at or problem.at.source is not source]
+        found = [other]
+    for problem in found:
+        report.add(problem)
+
+
+def _find(program: Program) -> Iterator[Problem]:
+    """Yield the mistakes of a program that the grammar accepts."""
+    pending: list[Sequence[Statement]] = [program.statements]
+    while pending:
+        row = pending.pop()
+        yield from _row(program.source, row, top=row is program.statements)
+        pending.extend(rows_inside(row))
+
+
+def _row(source: Source, row: Sequence[Statement], *, top: bool) -> Iterator[Problem]:
+    """Yield the mistakes among statements one after the other; behind one, the rest of its line is not looked at."""
+    skip = False
+    joins = [False, *[share_line(source, one, other) for one, other in pairwise(row)], False]
+    for at, statement in enumerate(row):
+        joined = joins[at]
+        if skip and joined:
+            continue
+        if not (joined or joins[at + 1]) and type(statement) is not Input and type(statement.value) in _COMPLETE:
+            skip = False
+            continue  # as most are: a call or a block on a line of its own, or before a `;`
+        before = row[at - 1] if at else None
+        following = row[at + 1] if at + 1 < len(row) else None
+        problem = (
+            _second_input(before if joined else None, statement)
+            or (_repeated(statement, following) if joins[at + 1] else None)
+            or _mistake(source, row, at, before if joined else None, following, top=top)
+        )
+        skip = problem is not None
+        if problem is not None:
+            yield problem
+
+
+def _mistake(
+    source: Source, row: Sequence[Statement], at: int, before: Statement | None, following: Statement | None, *, top: bool
+) -> Problem | None:
+    """Return the mistake that a statement shows; `before` is what stands before it on its line without a `;`."""
+    statement = row[at]
+    if not isinstance(statement, Valued):
+        return None
+    first, last = ends(statement.value)
+    joined = following is not None and share_line(source, statement, following)
+    match first:
+        case Name("within" | "deadline" | "timeout" | "delay" as text, span) if before is not None and isinstance(
+            first_of(following), Literal
+        ):
+            return problems.blocks.MisplacedDeadline(at=span, word=text, place="words")
+        case Name("else", span) if joined:
+            return problems.blocks.StrayElse(at=span)
+        case Name("Fail") if joined and isinstance(reason := first_of(following), Literal):
+            return unbracketed_reason(reason.span)
+        case Name(text, span) if first is last and joined and before is None and (keyword := _keyword(source, row, at, text)):
+            return problems.statements.MisspeltKeyword(at=span, word=text, keyword=keyword)
+        case Name(text, span) if is_foreign(text) and (joined or before is not None):
+            return problems.statements.ForeignStatement(at=span, word=text)
+        case Call(Name(text, span)) if text in FOREIGN_BESIDE and joined:
+            return problems.statements.ForeignStatement(at=span, word=text)
+        case Array() if before is not None and before.span.end == first.span.start:
+            return problems.habits.IndexedValue(at=first.span)
+        case Array(items) if any(not isinstance(item, Literal | Array | Object) for item in items):
+            return problems.habits.ListOfSteps(at=first.span)
+        case Literal(str() as text) if text.startswith("aug:"):
+            return problems.habits.QuotedReference(at=first.span)
+        case Name() | Call() | Literal(str()) if (slip := _beside(source, statement, before, following, top=top)) is not None:
+            return slip
+    if joined and (word := _word_at_end(last)):
+        return word
+    if isinstance(last, Literal) and isinstance(last.value, str) and following is not None:
+        beside = first_part(following)
+        if isinstance(beside, Name | When | Each | Repeat | Try | Do) and beside.span.start == statement.span.end:
+            return problems.habits.NestedQuotes(at=Span(source, statement.span.end - 1, statement.span.end))
+    if joined and before is None and (told := prose(source, row, at)) is not None:
+        return told
+    return _unseparated(before, statement)
+
+
+def _repeated(statement: Statement, following: Statement | None) -> Problem | None:
+    """Return the problem of a word, a number or a string that is written twice: `Draft Draft(prompt)`."""
+    if following is None:
+        return None
+    source = statement.span.source
+    again = first_part(following) if isinstance(following, Anonymous) else following.name
+    again = again.callee if isinstance(again, Call) else again
+    if not isinstance(again, Name | Literal):
+        return None
+    word, end = again.span.text, statement.span.end
+    before = source.text[max(0, end - len(word) - 1) : end]
+    twice = before.endswith(word) and (len(before) == len(word) or not (before[0].isalnum() or before[0] == "_"))
+    return problems.statements.RepeatedWord(at=again.span, word=word) if word and twice else None
+
+
+def _second_input(before: Statement | None, statement: Statement) -> Problem | None:
+    """Return the problem of a name or a schema behind a declared input: `input a b`, `input a { type: "string" }`."""
+    first = first_part(statement)
+    if isinstance(before, Input) and isinstance(first, Object):
+        expected = '`@` before it, as in `input name @ { type: "string" }`'
+        return problems.punctuation.UnexpectedText(
+            at=Span(first.span.source, first.span.start, first.span.start + 1), what="`{`", expected=expected
+        )
+    if not isinstance(before, Input) or not isinstance(first, Name):
+        return None
+    what, expected = f"`{first.text}`", f"the end of the statement: write `input {first.text}` for another input"
+    return problems.punctuation.UnexpectedText(at=first.span, what=what, expected=expected)
+
+
+def _keyword(source: Source, row: Sequence[Statement], at: int, word: str) -> str | None:
+    """Return the word of the language that a name alone may have been, by what follows it on its line."""
+    following = row[at + 1]
+    behind = row[at + 2] if at + 2 < len(row) else None
+    if isinstance(following, Binding):
+        named = source.text.startswith(following.name.text, following.span.start)  # no `const` and the like before the name
+        return misspelt_definition(word) if named else None
+    alone = behind is None or not share_line(source, following, behind)
+    if isinstance(following, Anonymous):
+        value = following.value.value if isinstance(following.value, Annotated) else following.value
+        if isinstance(value, Name) and alone:
+            return misspelt_input(word)
+        in_braces = isinstance(value, Object) or (
+            not alone and isinstance(behind, Anonymous) and isinstance(behind.value, Object)
+        )
+        return misspelt_block(word) if in_braces and isinstance(value, Name | Access | Object) else None
+    return None
+
+
+def _beside(
+    source: Source, statement: Binding | Anonymous, before: Statement | None, following: Statement | None, *, top: bool
+) -> Problem | None:
+    """Return the mistake of a string, of braces or of a word of blocks, by what stands beside it."""
+    first, last = ends(statement.value)
+    beside = first_of(following)
+    joined = following is not None and share_line(source, statement, following)
+    touching = beside is not None and beside.span.start == last.span.end
+    touched = touching and isinstance(beside, Literal) and isinstance(beside.value, str)
+    match first:
+        case Name(text, span) if touched and last is first and len(text) <= STRING_PREFIX and beside is not None:
+            return problems.text.PrefixedString(at=Span(span.source, span.start, beside.span.end), prefix=text)
+        case Name(text, span) if last is first and joined and isinstance(beside, Object) and _is_no_step(beside, text):
+            if keyword := misspelt_block(text):
+                return problems.statements.MisspeltKeyword(at=span, word=text, keyword=keyword)
+            return problems.blocks.BracesAfterName(at=span, word=text)
+        case Call(Name(text, span)) if (
+            last is first and joined and isinstance(beside, Object) and text.casefold() in problems.blocks.INSTEAD
+        ):
+            return problems.blocks.BracesAfterName(at=span, word=text, duration=duration_behind(span))
+        case Name("max" | "keep" | "limit" | "until" | "while" | "times" | "is" | "or" | "in" as text, span) if (
+            before is not None
+        ):
+            return problems.blocks.StrayWord(at=span, word=text, block=_block_word(before))
+        case Call(Name("while" as text, span)) if before is not None:
+            return problems.blocks.StrayWord(at=span, word=text, block=_block_word(before))
+        case Literal("") if touched and last is first:
+            return problems.text.TripledQuotes(at=first.span)
+        case Literal() if top and following is not None and not touching and isinstance(statement, Anonymous):
+            return problems.text.TextAlone(at=first.span) if first is statement.value else None
+    return None
+
+
+def _is_no_step(value: Object, word: str) -> bool:
+    """Tell whether braces hold no step, so that they cannot be a statement, or a word of other languages stands before them."""
+    foreign = word.casefold() in problems.blocks.INSTEAD
+    return foreign or all(field.value is None or isinstance(field.value, Literal) for field in value.fields)
+
+
+def _block_word(statement: Statement) -> str:
+    """Return the word that begins the block with which a statement ends, or nothing."""
+    if not isinstance(statement, Valued):
+        return ""
+    match ends(statement.value)[1]:
+        case When() | Each() | Repeat() | Try() | Do() as block:
+            return type(block).__name__.lower()
+        case _:
+            return ""
+
+
+def _word_at_end(value: Expression) -> Problem | None:
+    """Return the problem of a word of other languages before more of its line: `return`, or the `not` of `until not c.ok`."""
+    match value:
+        case Name(text, span) if is_foreign(text):
+            return problems.statements.ForeignStatement(at=span, word=text)
+        case Repeat(until=Condition((*_, Truth(Name("not", span)))), otherwise=None):
+            return problems.statements.UnknownOperator(at=span, text="not", advice=(NEGATED["repeat"],))
+        case _:
+            return None
+
+
+def _bound_behind_or(value: Expression) -> Name | None:
+    """Return the `max` of `until a.ok or max 4`, which was read as another condition."""
+    match value:
+        case Repeat(until=Condition((*_, Truth(Name("max" | "keep") as bound)))):
+            return bound
+        case _:
+            return None
+
+
+def _unseparated(before: Statement | None, statement: Statement) -> Problem | None:
+    """Return the problem of two values beside each other on one line, which are two statements."""
+    if isinstance(before, Anonymous) and isinstance(statement, Binding) and isinstance(before.value, Name):
+        return problems.habits.MissingSeparator(at=statement.name.span, before=before.value.span, defines=True)
+    if not isinstance(before, Valued) or not isinstance(statement, Anonymous):
+        return None
+    first, _ = ends(statement.value)
+    if isinstance(first, Literal) and (bound := _bound_behind_or(ends(before.value)[1])) is not None:
+        expected = f"`{bound.text} {first.span.text}` without `or`: a bound stands behind the condition"
+        return problems.punctuation.UnexpectedText(at=bound.span, what=f"`or {bound.text}`", expected=expected)
+    if not isinstance(first, Name | Access | Uri | Call | Literal | Object):
+        return None
+    if isinstance(first, Literal) and first is statement.value and (_block_word(before) or not isinstance(first.value, str)):
+        return problems.punctuation.UnexpectedText(
+            at=first.span, what=f"`{first.span.text[:40]}`", expected="the end of the statement"
+        )
+    last = ends(before.value)[1]
+    after_when = isinstance(first, Object) and isinstance(last, When) and last.otherwise is None
+    return problems.habits.MissingSeparator(at=first.span, before=last.span, after_when=after_when)

@@ -1,0 +1,263 @@
+"""Bytes to source, and text to words: the tokens of a source, all found at once, each with one letter for its kind.
+
+What stands between two signs is so written as a short text, as `CN=N(N);` is for `const a = Draft(b);`,
+and what the parser does with equal ones is looked up by it (`instrc.language.parser`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from functools import cache
+from itertools import accumulate
+from operator import sub
+
+import msgspec
+
+from instrc.language.tables import END, Tables, tables
+from instrc.problems.problem import Problem
+from instrc.problems.report import Report
+from instrc.text.limits import INTEGER_DIGITS, PROGRAM_BYTES, REPORTED_MISTAKES
+from instrc.text.source import Source
+
+
+class Token(msgspec.Struct, frozen=True, gc=False):
+    """A word or a sign: the grammar's name for it and the range of its characters."""
+
+    kind: str
+    start: int
+    end: int
+    value: str | None = None
+    """What it stands for where its characters do not say it, as after the repair of a mistake."""
+
+
+_ESCAPES = {'"': '"', "'": "'", "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_SUSPECT = "[\\\\\x00-\x08\x0a-\x1f\ud800-\udfff]"
+"""What makes a string worth a second look; a tab is taken as it is."""
+_PART = (
+    r"\\u(?P<high>[Dd][89ABab][0-9A-Fa-f]{2})\\u(?P<low>[Dd][C-Fc-f][0-9A-Fa-f]{2})"
+    r"|\\u(?P<code>[0-9A-Fa-f]{4})"
+    r"|\\(?P<letter>.)"
+    "|(?P<half>[\ud800-\udfff])"
+    "|(?P<control>[\x00-\x08\x0a-\x1f])"
+    "|(?P<plain>[^\\\\\x00-\x08\x0a-\x1f\ud800-\udfff]+)"
+)
+
+
+def normal(text: str) -> str:
+    """Return a name as it is compared and kept, in NFC: one letter is one letter, however the keyboard made it."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a run of characters is a name: a Unicode identifier."""
+    return normal(text).isidentifier()
+
+
+def string_value(source: Source, token: Token, problems: list[Problem]) -> str:
+    """Return what a string token says; its escapes are those of JSON and a quoted apostrophe."""
+    if token.value is not None:
+        return token.value
+    start = token.start + 1
+    body = source.text[start : token.end - 1]
+    if (body.isprintable() and "\\" not in body) or not re.search(_SUSPECT, body):
+        return body
+    from instrc.problems.text import BadEscape, LoneSurrogate, StrayCharacter  # problems are imported where there is one
+
+    parts: list[str] = []
+    for part in re.finditer(_PART, body, re.DOTALL):
+        if len(problems) > REPORTED_MISTAKES:
+            break
+        text = part.group()
+        at = source.span(start + part.start(), start + part.end())
+        match part.lastgroup:
+            case "low":
+                high, low = int(part["high"], 16), int(part["low"], 16)
+                parts.append(chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)))
+            case "code" if not 0xD800 <= (code := int(part["code"], 16)) <= 0xDFFF:
+                parts.append(chr(code))
+            case "code" | "half":
+                problems.append(LoneSurrogate(at=at))
+            case "letter" if text[1] in _ESCAPES:
+                parts.append(_ESCAPES[text[1]])
+            case "letter":
+                problems.append(BadEscape(at=at))
+            case "control":
+                problems.append(StrayCharacter(at=at, in_string=True))
+            case _:
+                parts.append(text)
+    return "".join(parts)
+
+
+def number_value(source: Source, token: Token, problems: list[Problem]) -> int | float:
+    """Return what a number token says: an exact integer, or a float if it has a fraction or an exponent."""
+    if token.value is not None:
+        return 0  # a mistake that has been reported
+    text = source.text[token.start : token.end]
+    if text.removeprefix("-").isdecimal():
+        if len(text) <= INTEGER_DIGITS:
+            return int(text)
+        value = math.inf
+    else:
+        value = float(text)
+    if math.isinf(value):
+        from instrc.problems.statements import BadNumber  # as above
+
+        problems.append(BadNumber(at=source.span(token.start, token.end), reason="is larger than a number can be here"))
+        return 0
+    return value
+
+
+def is_space_in_number(text: str, end: int, start: int) -> bool:
+    """Tell whether a space is all between a number and its last three digits: `1 000`."""
+    return start - end == 1 and text[end] not in "\r\n" and re.match(r"\d{3}(?!\w)", text[start : start + 4]) is not None
+
+
+def why_no_number(run: str) -> str:
+    """Say what is wrong with characters that look like a number."""
+    digits = run.lstrip("+-")
+    if not digits.isascii():
+        return "has other digits than `0` to `9`, or letters, in it"
+    if run.startswith("+"):
+        return "has a `+` before it"
+    if re.match(r"0[xXbBoO]", digits):
+        return "is not decimal"
+    if "_" in digits:
+        return "has a `_` in it"
+    if re.match(r"0\d", digits):
+        return "begins with a zero"
+    if digits.startswith("."):
+        return "has no digit before its point"
+    if digits.count(".") > 1:
+        return "has two points"
+    return "is not finished"
+
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def decode_source(name: str, data: bytes, report: Report, limit: int = PROGRAM_BYTES) -> Source | None:
+    """Return the text of a file without its byte order mark; `None` with a problem if it is too large or not UTF-8.
+
+    To find out that a file is too large, it is enough to pass one byte more than the limit.
+    """
+    if len(data) > limit:
+        from instrc.problems.files import TooLarge  # problems are imported where there is one
+
+        start = Source(name, data[:200].decode("utf-8-sig", "replace"))
+        report.add(TooLarge(at=start.whole(), what="the source", limit=limit, unit="bytes", setting="source"))
+        return None
+    text = data.removeprefix(_BOM)
+    try:
+        return Source(name, text.decode())
+    except UnicodeDecodeError as error:
+        from instrc.problems.text import NotUtf8  # as above
+
+        shown = Source(name, text.decode("utf-8", "replace"))
+        place = len(text[: error.start].decode())
+        report.add(NotUtf8(at=shown.span(place, place + 1)))
+        return None
+
+
+COMMENT = "/"
+"""The letter of a comment."""
+SIGNS = {"LPAR": 1, "LSQB": 1, "LBRACE": 1, "RPAR": -1, "RSQB": -1, "RBRACE": -1}
+SIGNS |= dict.fromkeys(("SEMICOLON", "EQUAL", "VBAR", "AT", "COMMA", "COLON", "DOT"), 0)
+"""Tokens whose text says nothing more than their kind, with the levels of nesting they open."""
+_FIRST = {'"': "STRING", "'": "STRING", "/": "COMMENT", "$": "METRIC", **dict.fromkeys("-0123456789", "NUMBER")}
+"""Kinds that are told by how they begin."""
+_SMALL = "abcdefghijklmnopqrstuvwxyz"  # to import `string` compiles the pattern of its templates
+
+
+class Words(msgspec.Struct, frozen=True, gc=False):
+    """The words of a part of a source."""
+
+    letters: str
+    """Their kinds."""
+    written: list[str]
+    starts: list[int]
+    ends: list[int]
+    """Where the word before the first one ends, then where each of them does."""
+
+    @property
+    def runs(self) -> list[str]:
+        """The letters as they are taken at once: up to a sign behind which something new begins, a comment alone."""
+        letters = self.letters.replace(COMMENT, f" {COMMENT} ")
+        for sign in ";,|{})":
+            letters = letters.replace(sign, f"{sign} ")
+        return letters.replace(") ;", ");").replace(") ,", "),").split()
+
+
+@cache
+def letters() -> dict[str, str]:
+    """Return the letter of each kind of token: a sign is its own."""
+    automaton = tables()
+    signs = {kind: written for written, kind in automaton.fixed.items() if kind in SIGNS}
+    others = sorted({*automaton.fixed.values(), *automaton.patterns, END} - signs.keys() - {"COMMENT"})
+    return {**signs, **dict(zip(others, _SMALL + _SMALL.upper(), strict=False)), "COMMENT": COMMENT, "STRAY": "?"}
+
+
+class _Letters(dict[str, str]):
+    """The letter of the kind of each word as it is written."""
+
+    def __init__(self, automaton: Tables) -> None:
+        self._patterns = automaton.patterns
+        self._of = letters()
+        self._name = self._of["NAME"]
+        super().__init__({written: self._of[kind] for written, kind in automaton.fixed.items()})
+
+    def __missing__(self, written: str) -> str:
+        letter = self[written] = self._name if written.isidentifier() else self._of[self._kind(written)]
+        return letter
+
+    def _kind(self, written: str) -> str:
+        """Return the kind of what is neither a word of the language nor a usual name."""
+        if not written:
+            return END
+        kind = _FIRST.get(written[0])
+        if kind is None:
+            if is_name(written):
+                return "NAME"
+            kind = "AUG_URI"
+        return kind if re.fullmatch(self._patterns[kind], written) else "STRAY"
+
+
+class Reader:
+    """The words of one text."""
+
+    def __init__(self, automaton: Tables, text: str) -> None:
+        self._text = text
+        self._position = 0
+        self._pattern = re.compile(automaton.words)
+        self._number = automaton.patterns["NUMBER"]
+        self._letters = _Letters(automaton)
+
+    def rest(self, position: int) -> Words:
+        """Return all words from an offset on."""
+        return self._words(self._pattern.findall(self._text, position), position, position)
+
+    def name(self, words: Words, number: int) -> Words:
+        """Return one of some words as a name: `aug` alone of what looks like a reference; the next word is what follows it."""
+        start = words.starts[number]
+        self._position = start + len("aug")
+        return Words(letters()["NAME"], [self._text[start : self._position]], [start], [words.ends[number], self._position])
+
+    def next(self, end: int) -> Words:
+        """Return the next word; what has been read before it ends at `end`."""
+        found = self._pattern.match(self._text, self._position).group()  # type: ignore[union-attr]  # it matches everywhere
+        words = self._words([found], self._position, end)
+        self._position += len(found)
+        return words
+
+    def _words(self, found: list[str], position: int, end: int) -> Words:
+        """Return words that are found one behind the other, with the white space before each."""
+        written = list(map(str.lstrip, found))
+        ends = list(accumulate(map(len, found), initial=position))
+        starts = list(map(sub, ends[1:], map(len, written)))
+        ends[0] = end
+        kinds = "".join(map(self._letters.__getitem__, written))
+        last = kinds.rstrip(letters()[END])
+        if last.endswith(letters()["NUMBER"]) and not re.compile(self._number).match(self._text, starts[len(last) - 1]):
+            kinds = last[:-1] + letters()["STRAY"]  # as in `find-2`: what follows a word directly is no number
+        return Words(kinds, written, starts, ends)

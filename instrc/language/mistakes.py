@@ -1,0 +1,333 @@
+"""Mistakes that people make, by what stands where: each has a name, a place and a way to be repaired.
+
+`diagnose` is asked about a token that no rule takes.  It looks first at what stands before (a `|`, a `:`, an `=` that
+waits for something), then at the token itself.
+"""
+
+from __future__ import annotations
+
+from instrc.language.block_mistakes import block_slip, called_block, inside_block, second_braces, stray_else
+from instrc.language.bracket_mistakes import closing_slip, early_end, is_closed, key_slip, sign_slip, unclosed
+from instrc.language.foreign import foreign_sign, foreign_statement, index_slip, is_defined
+from instrc.language.habits import is_foreign, unbracketed_reason
+from instrc.language.lexer import Token
+from instrc.language.tables import END
+from instrc.language.view import (
+    BLOCK,
+    CLOSING,
+    DEFINING,
+    ENDS_VALUE,
+    GIVE_UP,
+    KEYWORDS,
+    OPENING,
+    SIGNS,
+    STARTS_VALUE,
+    STATEMENT,
+    Slip,
+    TokenRepair,
+    View,
+    begins_statement,
+    first_on_line,
+)
+from instrc.problems import blocks, habits, punctuation, statements, text
+from instrc.problems.problem import Problem
+from instrc.text.durations import from_words
+from instrc.text.limits import DECORATOR_TOKENS, STRING_PREFIX
+
+
+def string_slip(view: View) -> Slip:
+    """Name and repair a string in brackets that touches a name or another string."""
+    if not view.open or not view.read or view.read[-1].end != view.token.start:
+        return None
+    last, token = view.read[-1], view.token
+    if last.kind == "STRING" and last.value is None and token.kind in {"STRING", "NAME"}:
+        if token.kind == "STRING" and last.end - last.start == 2:
+            return text.TripledQuotes(at=view.span(last)), GIVE_UP
+        return habits.NestedQuotes(at=view.source.span(last.end - 1, last.end)), GIVE_UP
+    if last.kind == "NAME" and token.kind == "STRING" and last.end - last.start <= STRING_PREFIX:
+        at = view.source.span(last.start, token.end)
+        return text.PrefixedString(at=at, prefix=view.text(last)), GIVE_UP
+    return None
+
+
+_DEADLINES = frozenset({"within", "deadline", "timeout", "delay"})
+_BEFORE_BLOCK = frozenset({"COMMA", "SEMICOLON", "COLON", "EQUAL", "VBAR"})
+_OF_BLOCKS = frozenset({"max", "keep", "limit", "until", "while", "times"})
+
+
+def value_beside(view: View) -> Slip:
+    """See to a word or a value directly behind a value in brackets, as `habits` sees to them in statements."""
+    token, following = view.token, view.following
+    if view.before() not in ENDS_VALUE:
+        return None
+    last, word = view.read[-1], view.text(token)
+    at = view.span(token)
+    if word == "else" and last.kind == "RBRACE" and following.kind in {"LBRACE", "WHEN"}:
+        return blocks.StrayElse(at=at), GIVE_UP
+    if word == "max" and following.kind == "NUMBER" and last.kind == "RPAR":
+        bound = f"`@ {{ maxItems: {view.text(following)} }}`, which bounds a plan"
+        return punctuation.UnexpectedText(at=at, what="`max`", expected=bound), GIVE_UP
+    if word in _DEADLINES and following.kind in {"STRING", "NUMBER"}:
+        return blocks.MisplacedDeadline(at=at, word=word, place="words"), GIVE_UP
+    block = view.word_of_block(view.place - 1) if last.kind == "RBRACE" else None
+    if block and following.kind == "LBRACE" and word.casefold() in blocks.INSTEAD:
+        return blocks.BracesAfterName(at=at, word=word), GIVE_UP
+    if block and word in _OF_BLOCKS:
+        return blocks.StrayWord(at=at, word=word, block=view.text(block)), GIVE_UP
+    if token.kind == "NAME" and is_foreign(word):
+        return statements.ForeignStatement(at=at, word=word), GIVE_UP
+    return _behind_name(view, last) if last.kind == "NAME" else None
+
+
+def _behind_name(view: View, name: Token) -> Slip:
+    """See to what people write behind a name without brackets: `parallel { … }`, `all [A, B]`, `Fail "late"`, `retry 3 { … }`."""
+    token, following, at = view.token, view.following, view.span(view.token)
+    word = view.text(name)
+    if word == "Fail" and token.kind == "STRING":
+        return unbracketed_reason(at), GIVE_UP
+    if (
+        token.kind == "LBRACE"
+        and (word.casefold() in blocks.INSTEAD or word[:1].isupper())
+        and "\n" not in view.source.text[name.end : token.start]
+    ):
+        return blocks.BracesAfterName(at=view.span(name), word=word), GIVE_UP
+    if token.kind == "LSQB" and following.kind == "NAME" and (end := view.closing(0)) is not None:
+        return habits.ListOfSteps(at=view.source.span(token.start, end.end)), GIVE_UP
+    if following.kind == "LBRACE" and token.kind in {"NAME", "NUMBER", "STRING"}:
+        headed = token if token.kind == "NAME" else name
+        return blocks.BracesAfterName(at=view.span(headed), word=view.text(headed)), GIVE_UP
+    return None
+
+
+_NAMES = frozenset({"NAME", "LBRACE", "LSQB"})
+_VALUE_ONLY = "a value: write the statement before this one, or in braces, `do { const a = A(b); a }`"
+
+
+def missing_behind(view: View) -> Slip:
+    """Look for a sign or word before the token that announces something."""
+    if not view.read:
+        return None
+    last, token = view.read[-1], view.token
+    if last.kind == "VBAR" and token.kind == "VBAR" and last.end == token.start:
+        span = view.source.span(last.start, token.end)
+        advice = "write one `|` to lead to the next stage; in a condition write `or`"
+        return statements.UnknownOperator(at=span, text="||", advice=(advice,), put="|"), TokenRepair(drop=1)
+    if last.kind == "AT":
+        return _after_at(view, last)
+    if token.kind in KEYWORDS and not begins_statement(view.source, view.tokens, view.place):
+        return None
+    if last.kind == "EQUAL" or (last.kind == "COLON" and token.kind != "COLON"):
+        return _without_value(view, last)
+    if last.kind == "VBAR" and token.kind not in {"ARROW", "OPERATOR"}:
+        return _without_value(view, last)
+    if last.kind in DEFINING and view.open and view.before(2) in {"LPAR", "COMMA"} and token.kind in _NAMES:
+        return punctuation.UnexpectedText(at=view.span(last), what=f"`{view.text(last)}`", expected=_VALUE_ONLY), GIVE_UP
+    in_block = view.in_braces and (last.kind == "NAME" or view.accepts("NAME", "EQUAL"))
+    if last.kind in STATEMENT and (in_block or (not view.open and not view.after_key)):
+        return _after_defining_word(view, last)
+    if last.kind == "NAME" and view.before(2) in DEFINING and (in_block or not view.open):
+        return _after_defined_name(view, last)
+    return None
+
+
+def _after_at(view: View, last: Token) -> Slip:
+    """See to an `@` with neither a text nor braces behind it: `@ name`, `Draft@2`, `@tool` before a function."""
+    at, token = view.span(last), view.token
+    described = next((each for each in (token, view.following) if each.kind == "NAME"), None)
+    if described is not None and first_on_line(view.source, view.tokens, view.place - 1) and (found := _decorated(view)):
+        return found
+    if view.before(2) in {"", "VBAR", "EQUAL", *OPENING} and described is not None:
+        return punctuation.BadAnnotation(at=at, described=view.text(described)), GIVE_UP
+    if token.kind == "NAME" and view.following.kind not in {"LPAR", "COLON"}:
+        return punctuation.BadAnnotation(at=at), TokenRepair((view.one("STRING", ""),), 1)
+    version = token.kind == "NUMBER" and token.start == last.end
+    dropped = 1 if token.kind in {"NUMBER", "AUG_URI"} else 0
+    return punctuation.BadAnnotation(at=at, version=version), TokenRepair((view.one("STRING", ""),), dropped)
+
+
+def _without_value(view: View, last: Token) -> Slip:
+    """See to `|`, `=` or `:` with no value behind it: a stage or a value is missing."""
+    at, token = view.span(last), view.token
+    if token.kind == "VBAR":
+        return statements.MissingStage(at=view.span(token), side="before"), TokenRepair(drop=1)
+    missing = (view.one("NAME", "missing"),)
+    if last.kind == "VBAR":
+        return statements.MissingStage(at=at, side="after"), TokenRepair(missing)
+    repair = TokenRepair(missing, 1 if token.kind == "EQUAL" else 0)
+    return statements.MissingValue(at=at, after=f"after `{SIGNS[last.kind]}`"), repair
+
+
+def _decorated(view: View) -> Slip:
+    """See to `@tool` on a line of its own before a function: the function is the mistake."""
+    for index in range(view.place, min(view.place + DECORATOR_TOKENS, len(view.tokens) - 1)):
+        token = view.tokens[index]
+        if index > view.place and first_on_line(view.source, view.tokens, index) and view.text(token) in _DECORATED:
+            return statements.ForeignStatement(at=view.span(token), word=view.text(token)), TokenRepair(drop=index - view.place)
+    return None
+
+
+_DECORATED = frozenset({"def", "async", "class", "export", "function"})
+
+
+def _after_defining_word(view: View, last: Token) -> Slip:
+    """Tell in `const = A`, `tool;`, `input(x)` whether the word is used as a name or the name is missing."""
+    word = view.text(last)
+    token = view.token
+    used_as_name = token.kind in {"LPAR", "VBAR"} or (token.kind == "EQUAL" and last.kind == "INPUT")
+    if used_as_name:
+        declares = word == "input" and token.kind == "LPAR"
+        return statements.KeywordAsName(at=view.span(last), word=word, declares=declares), GIVE_UP
+    quoted = view.text(token)[1:-1] if token.kind == "STRING" else ""
+    parts = token.kind in {"LBRACE", "LSQB"}
+    return statements.MissingName(at=view.span(last), word=word, parts=parts, quoted=quoted), GIVE_UP
+
+
+def _after_defined_name(view: View, last: Token) -> Slip:
+    """See to `const a: A`, `const a A`, `const f(x) = A`."""
+    token = view.token
+    word = view.text(last)
+    if token.kind == "COLON":
+        if view.following.kind == "NAME" and view.tokens[min(view.place + 2, len(view.tokens) - 1)].kind == "EQUAL":
+            return statements.WrongEquals(at=view.span(token), text=":", typed=view.text(view.following)), TokenRepair(drop=2)
+        return statements.WrongEquals(at=view.span(token), text=":"), TokenRepair((view.one("EQUAL"),), 1)
+    if token.kind == "LBRACE":
+        return statements.MissingEquals(at=view.span(token), word=word), GIVE_UP
+    if token.kind == "NAME" and view.following.kind == "EQUAL" and not first_on_line(view.source, view.tokens, view.place):
+        return statements.ForeignStatement(at=view.span(last), word=word), GIVE_UP  # `let mut x = …`, `const string x = …`
+    if token.kind in STARTS_VALUE and token.kind != "LPAR":
+        return statements.MissingEquals(at=view.span(token), word=word), TokenRepair((view.one("EQUAL"),))
+    if token.kind in {"SEMICOLON", END} or begins_statement(view.source, view.tokens, view.place):
+        return statements.MissingEquals(at=view.gap(), word=word), TokenRepair((view.one("EQUAL"), view.one("NAME", "missing")))
+    if token.kind == "LPAR":
+        if _has_parameters(view):
+            return habits.Parameters(at=view.span(token), word=word), GIVE_UP
+        return statements.MissingEquals(at=view.span(token), word=word, called=True), GIVE_UP
+    if token.kind == "AT":
+        return punctuation.UnexpectedText(at=view.span(token), what="`@`", expected="`=`: an `@` follows the value"), GIVE_UP
+    return None
+
+
+def _has_parameters(view: View) -> bool:
+    """Tell whether brackets of names follow, and `=` behind them."""
+    index = view.place + 1
+    while index < len(view.tokens) - 1 and view.tokens[index].kind in {"NAME", "COMMA", "COLON"}:
+        index += 1
+    return view.tokens[index].kind == "RPAR" and view.tokens[min(index + 1, len(view.tokens) - 1)].kind in {
+        "EQUAL",
+        "COLON",
+        "ARROW",
+    }
+
+
+def diagnose(view: View) -> tuple[Problem, TokenRepair]:
+    """Name the mistake that the next token shows, and tell how to go on."""
+    for rule in (
+        _repeated_word,
+        _duration_in_words,
+        called_block,
+        foreign_statement,
+        string_slip,
+        block_slip,
+        second_braces,
+        inside_block,
+        stray_else,
+        index_slip,
+        foreign_sign,
+        missing_behind,
+        key_slip,
+        early_end,
+        closing_slip,
+        sign_slip,
+        _keyword,
+        _value,
+    ):
+        if found := rule(view):
+            return found
+    return _unexpected(view), GIVE_UP
+
+
+def _repeated_word(view: View) -> Slip:
+    """See to a word or a string directly behind its equal: `const const`, `{ text text: x }`."""
+    if not view.read:
+        return None
+    last, token = view.read[-1], view.token
+    word = view.text(token)
+    if word != view.text(last) or not (token.kind == "STRING" or word[:1].isalnum() or word[:1] == "_"):
+        return None
+    return statements.RepeatedWord(at=view.span(token), word=word), TokenRepair(drop=1)
+
+
+def _duration_in_words(view: View) -> Slip:
+    """See to the unit of a duration that is written as a number and a word: `within: 3 days`."""
+    if view.token.kind != "NAME" or view.before() != "NUMBER" or view.before(2) != "COLON":
+        return None
+    at = view.source.span(view.read[-1].start, view.token.end)
+    instead = from_words(at.text)
+    return (blocks.BadDuration(at=at, written=at.text, instead=instead), TokenRepair(drop=1)) if instead else None
+
+
+def _keyword(view: View) -> Slip:
+    """See to a word of the language where a name or nothing is expected."""
+    last = view.read[-1] if view.read else None
+    if last and last.kind in KEYWORDS and view.before(2) in {"LPAR", "COMMA"} and view.open and not view.accepts("NAME"):
+        if view.token.kind in {"COMMA", "RPAR", "VBAR", "AT", "LPAR"}:  # a label it could have been, a value it is not
+            return _as_name(view, last), GIVE_UP
+        return None
+    token = view.token
+    if last and last.kind in BLOCK and token.kind in {"EQUAL", "VBAR", "LPAR", "AT", "COMMA", "SEMICOLON", END, *CLOSING}:
+        return _as_name(view, last), GIVE_UP
+    if token.kind not in KEYWORDS:
+        return None
+    if view.accepts("NAME"):
+        return _as_name(view, token), TokenRepair((view.one("NAME", view.text(token)),), 1)
+    if view.open and view.accepts("COMMA") and (view.following.kind == "COLON" or token.kind not in STATEMENT):
+        return punctuation.MissingComma(at=view.span(token)), TokenRepair((view.one("COMMA"),))
+    return None
+
+
+def _value(view: View) -> Slip:
+    """See to a value directly after another."""
+    token = view.token
+    if token.kind not in STARTS_VALUE | {"AT"} or not view.open:
+        return None
+    if first_on_line(view.source, view.tokens, view.place) and not is_closed(view, stop_at_names=True):
+        return unclosed(view, len(view.open))
+    last = view.read[-1] if view.read else token
+    if slip := value_beside(view):
+        return slip
+    if view.before() in ENDS_VALUE and view.accepts("COMMA"):
+        return _missing_comma(view, last), TokenRepair((view.one("COMMA"),))
+    if view.before() in ENDS_VALUE and view.accepts("VBAR", token.kind):
+        return _unexpected(view), TokenRepair((view.one("VBAR"),))
+    return None
+
+
+def _missing_comma(view: View, last: Token) -> Problem:
+    """Return the problem of two values side by side: the first may be the name of an argument, as in `Send(to people.names)`."""
+    labels = last.kind == "NAME" and view.before(2) in {"LPAR", "COMMA"} and view.open[-1][1] and view.following.kind != "COLON"
+    key = view.span(last) if labels and not is_defined(view, view.text(last)) else None
+    keyed = view.token.kind in {"NAME", "STRING"}
+    return punctuation.MissingComma(at=view.span(view.token), key=key, sure=keyed or not view.in_braces)
+
+
+def _unexpected(view: View) -> Problem:
+    """Say what was met and what could have stood there."""
+    token = view.token
+    if token.kind == END:
+        what, at = "the end of the file", view.gap()
+    else:
+        what, at = f"`{view.text(token)[:40]}`", view.span(token)
+    kinds = [sign for kind, sign in SIGNS.items() if kind not in {"LPAR", "LSQB", "LBRACE"} and view.accepts(kind)]
+    expected = ["a value"] if view.accepts("NUMBER") else ["a name"] if view.accepts("NAME") else []
+    expected += [f"`{sign}`" for sign in kinds]
+    if view.before() == "DOT":
+        expected = ["the name of a member, or no `.` before it"]
+    elif token.kind == "DOT" and view.before() in {"RBRACE", "RPAR"}:
+        return punctuation.UnexpectedText(at=at, what=what, expected="a name before it: `const found = …;`, then `found.NAME`")
+    if view.accepts(END):
+        expected.append("the end of the statement")
+    return punctuation.UnexpectedText(at=at, what=what, expected=" or ".join(expected))
+
+
+def _as_name(view: View, token: Token) -> Problem:
+    return statements.KeywordAsName(at=view.span(token), word=view.text(token))

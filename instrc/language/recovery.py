@@ -1,0 +1,525 @@
+"""Read a source that is no program: name each mistake, repair it, and go on.
+
+The automaton is the grammar's own.  Where it has no action for a token, `instrc.language.mistakes` names the mistake
+and says how to repair it: put tokens before it, in place of it, or give the statement up.
+Two mistakes in one place are one: the second is repaired or passed over without a word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, TypeAlias
+
+from msgspec.structs import replace
+
+from instrc.language.builder import Action, Builder
+from instrc.language.habits import duration_behind, without_handlers
+from instrc.language.lexer import Token
+from instrc.language.mistakes import diagnose
+from instrc.language.scanner import Scanner
+from instrc.language.tables import CONTEXTUAL, END, Tables
+from instrc.language.view import CLOSING, GIVE_UP, OPENING, View, begins_statement, may_begin_statement
+from instrc.problems.blocks import (
+    BadCondition,
+    BadDuration,
+    BracesAfterName,
+    IncompleteBlock,
+    MissingBraces,
+    MissingElse,
+    StrayBraces,
+    StrayElse,
+    StrayWord,
+)
+from instrc.problems.problem import Problem
+from instrc.problems.punctuation import (
+    ExtraClosingBracket,
+    ExtraComma,
+    MismatchedBracket,
+    MissingClosingBracket,
+    MissingColon,
+    MissingComma,
+    MissingKey,
+    NotPlainData,
+    RepeatedKey,
+    SemicolonInBrackets,
+    StrayColon,
+    UnexpectedText,
+)
+from instrc.problems.statements import BadName, ForeignStatement, KeywordAsName, MissingValue
+from instrc.problems.text import TooDeep
+from instrc.text.limits import BRACKET_DISTANCE, BRACKET_LEVELS, LINE_DISTANCE, PASSED_OVER, RECOVERED_MISTAKES, REPORTED_MISTAKES
+from instrc.text.source import Source
+
+
+class Stack:
+    """The states of the automaton, the values that it has built, and the statement that it is in."""
+
+    def __init__(self, automaton: Tables, builder: Builder) -> None:
+        self.automaton = automaton
+        self.builder = builder
+        self.actions: list[Action | None] = builder.actions(automaton.rules)
+        self.states: list[int] = [0]
+        self.values: list[object] = []
+        self.starts: list[int] = []
+        self.end: int = 0
+        self.read: list[Token] = []
+        """The tokens of this statement so far."""
+        self.open: list[tuple[Token, bool]] = []
+        """Brackets around this place, and whether each is that of a call."""
+        self.bodies: list[bool] = []
+        """Whether each of them opens the body of a block."""
+
+    def accepts(self, *kinds: str) -> bool:
+        """Tell whether tokens of these kinds can be read next."""
+        return self.automaton.accept(self.states, *kinds)
+
+    def finish(self) -> bool:
+        """Tell whether the source may end here, and build what is left of it if so."""
+        if not self.accepts(END):
+            return False
+        self._reduce(END)
+        return True
+
+    def feed(self, token: Token) -> bool:
+        """Read a token, or leave everything as it is and tell that it cannot be read."""
+        if not self.accepts(token.kind):
+            return False
+        state = self._reduce(token.kind)
+        assert state is not None, token  # it was tried
+        if len(self.states) == 2:  # between statements
+            self.read.clear()
+        self.states.append(state)
+        self.values.append(self.builder.given(token))
+        self.starts.append(token.start)
+        self.end = token.end
+        if token.kind in OPENING:
+            called = bool(self.read) and self.read[-1].kind in {"NAME", "AUG_URI"} and token.kind == "LPAR"
+            self.open.append((token, called))
+            self.bodies.append(token.kind == "LBRACE" and self.accepts("CONST", "NAME", "EQUAL"))
+        elif token.kind in CLOSING and self.open:
+            self.open.pop()
+            self.bodies.pop()
+        self.read.append(token)
+        return True
+
+    def begin_anew(self) -> None:
+        """Be between statements."""
+        self.states = [0]
+        self.values.clear()
+        self.starts.clear()
+        self.read.clear()
+        self.open.clear()
+        self.bodies.clear()
+
+    def back_to_body(self) -> int | None:
+        """Be behind the last part of the innermost body of a block that can be a statement; nothing outside of blocks.
+
+        Return how many brackets are open there.
+        """
+        level = next((at for at in range(len(self.bodies), 0, -1) if self.bodies[at - 1]), None)
+        if level is None:
+            return None
+        size = len(self.states)
+        while not self.automaton.accept(self.states[:size], "CONST", "NAME", "EQUAL"):
+            size -= 1
+        if size <= len(self.starts):
+            cut = self.starts[size - 1]
+            self.read[:] = [token for token in self.read if token.start < cut]
+        del self.states[size:], self.values[size - 1 :], self.starts[size - 1 :]
+        del self.open[level:], self.bodies[level:]
+        return level
+
+    def _reduce(self, kind: str) -> int | None:
+        """Build all that ends before a token of this kind; return the state behind it, if it has one."""
+        table = self.automaton.states
+        while True:
+            action = table[self.states[-1]].get(kind)
+            if action is None or action >= 0:
+                return action
+            rule = self.automaton.rules[~action]
+            build = self.actions[~action]
+            if not rule.length:
+                self.values.append(None)
+                self.starts.append(self.end)
+            elif build is not None:
+                value = build(self.values[-rule.length :], self.starts[-rule.length], self.end)
+                del self.values[-rule.length :], self.starts[len(self.starts) - rule.length + 1 :]
+                self.values.append(value)
+            elif rule.length > 1:
+                del self.values[1 - rule.length :], self.starts[1 - rule.length :]
+            if rule.length:
+                del self.states[-rule.length :]
+            self.states.append(table[self.states[-1]][rule.origin])
+
+
+def behind_statement(scanner: Scanner, index: int, opened: list[str]) -> int:
+    """Return the index of the token that ends the body of a block or begins its next statement.
+
+    `opened` are the kinds of the brackets that the statement has opened so far, outermost first.
+    A `;` or a definition on a line of its own ends the statement, also where brackets are still open, but not inside of braces:
+    these may be blocks in the statement, with statements of their own.
+    """
+    first = index
+    while True:
+        if index - first > PASSED_OVER:
+            scanner.finish(index)
+        scanner.need(index + 3)
+        token = scanner.tokens[index]
+        kind = token.kind
+        if kind == END:
+            return index
+        if "LBRACE" not in opened:
+            if index > first and begins_statement(scanner.source, scanner.tokens, index):
+                return index
+            if kind == "SEMICOLON":
+                return index + 1
+            if kind == "RBRACE":
+                return index
+        if kind in OPENING:
+            opened.append(kind)
+        elif kind in CLOSING and CLOSING[kind] in opened:
+            while opened.pop() != CLOSING[kind]:
+                pass
+        index += 1
+
+
+def empty_statement(place: Token) -> list[Token]:
+    """Return what stands for the statement that was passed over, before the token that follows."""
+    return [Token("NAME", place.start, place.start, "missing"), Token("SEMICOLON", place.start, place.start)]
+
+
+_CLEAR_ON_LINE = 3
+"""Tokens that must be read between two mistakes on one line for the second to be one of its own."""
+_CLEAR_ON_NEXT_LINE = 2
+"""The same for a mistake on another line."""
+_OF_PARTS = (IncompleteBlock, StrayElse, ExtraClosingBracket, MismatchedBracket, MissingClosingBracket)
+"""Mistakes about the parts of a block and of a pair of brackets: another mistake can hide the part that is missed."""
+_OF_PLACES = (
+    *_OF_PARTS,
+    BadCondition,
+    ExtraComma,
+    MissingBraces,
+    MissingColon,
+    MissingComma,
+    MissingElse,
+    MissingKey,
+    MissingValue,
+    SemicolonInBrackets,
+    StrayBraces,
+    StrayColon,
+    StrayWord,
+    UnexpectedText,
+)
+"""Mistakes that depend on which brackets are open."""
+_BRACKETS = OPENING.keys() | CLOSING.keys()
+
+
+class Consequences:
+    """What the mistakes of a statement say about those behind them."""
+
+    def __init__(self) -> None:
+        self._unsure: bool = False
+        self._unbalanced: bool = False
+        """Whether a mistake of this statement was about a bracket."""
+        self._lines: set[int] = set()
+        """On which mistakes have been repaired."""
+
+    def begin_statement(self) -> None:
+        """Be at a statement that no mistake before it can reach."""
+        self._unsure = self._unbalanced = False
+
+    def is_consequence(self, line: int, since: int) -> bool:
+        """Tell whether a mistake is part of the one before it; `since` tokens have been read between them."""
+        return since < (_CLEAR_ON_LINE if line in self._lines else _CLEAR_ON_NEXT_LINE)
+
+    def follows(self, problem: Problem) -> bool:
+        """Tell whether a mistake may only follow from one before it in the same statement."""
+        return self._unsure and isinstance(problem, _OF_PLACES if self._unbalanced else _OF_PARTS)
+
+    def remember(self, problem: Problem, line: int, repaired: Iterable[Token]) -> None:
+        """Note a mistake and the tokens that were read in place of others, or passed over."""
+        if isinstance(problem, ExtraClosingBracket) and not self._unsure:
+            return  # without it all brackets are right
+        self._unsure = True
+        self._unbalanced = self._unbalanced or any(token.kind in _BRACKETS for token in repaired)
+        self._lines.add(line)
+
+    def caused(self, problem: Problem) -> bool:
+        """Tell whether keys or data are wrong only because of what was repaired on their line."""
+        return isinstance(problem, NotPlainData | RepeatedKey) and problem.at is not None and problem.at.line in self._lines
+
+
+def durations_with_words(found: list[Problem]) -> list[Problem]:
+    """Return problems in which a duration behind a word that begins no block, `timeout 5m { … }`, is told with the word."""
+    words = {problem.at.line: problem.at for problem in found if isinstance(problem, BracesAfterName) and problem.at}
+
+    def is_told(problem: Problem) -> bool:
+        at = problem.at
+        word = words.get(at.line) if at and isinstance(problem, BadDuration | BadName) else None
+        return bool(at and word and word.end <= at.start and not at.source.text[word.end : at.start].strip(" \t("))
+
+    return [
+        replace(problem, duration=problem.duration or duration_behind(problem.at))
+        if isinstance(problem, BracesAfterName) and problem.at
+        else problem
+        for problem in found
+        if not is_told(problem)
+    ]
+
+
+def each_word_once(found: list[Problem]) -> Iterator[Problem]:
+    """Yield problems without the further uses of a word of the language as a name: to rename it repairs them all."""
+    told: set[str] = set()
+    for problem in found:
+        if isinstance(problem, KeywordAsName):
+            if problem.word in told:
+                continue
+            told.add(problem.word)
+        yield problem
+
+
+_CLEAR = 2
+"""Tokens that must be read behind a mistake before the fast pass is tried again."""
+_BEGINNINGS = frozenset({"CONST", "LET", "TOOL", "INPUT"})
+_BORDER = re.compile(r"\s*(?:;|\n\s*(?=(?:const|let|tool|input)\s))")
+
+
+Recognise: TypeAlias = Callable[[Source, Tables, Builder, int], bool]
+"""The fast pass: build what follows an offset, or tell that there is a mistake in it."""
+
+
+def recover(source: Source, automaton: Tables, builder: Builder, recognise: Recognise, start: int = 0) -> None:
+    """Build what can be built of a source from an offset on, and report its mistakes.
+
+    `builder` holds what has been read before the first mistake; of that, the statements that end for sure are kept.
+    Behind a mistake the fast pass reads on, up to the next one: a long source with one mistake costs little more than without.
+    """
+    scanner = Scanner(source, automaton, _rewind(builder, Checkpoint(place=start)))
+    machine = RecoveringAutomaton(automaton, builder, scanner, recognise)
+    machine.run()
+    builder.comments.extend(scanner.comments)
+    builder.comments.sort(key=lambda span: span.start)
+    builder.problems.extend(scanner.problems)
+    if not builder.problems:  # no mistake goes unnamed
+        builder.problems.append(UnexpectedText(at=source.whole(), what="this"))
+    builder.problems[:] = [each for each in builder.problems if not machine.consequences.caused(each)]
+    builder.problems.sort(key=lambda problem: problem.at.start if problem.at else -1)
+    builder.problems[:] = each_word_once(durations_with_words(without_handlers(builder.problems, builder.problems)))
+    builder.hopeless = machine.repairs >= RECOVERED_MISTAKES
+
+
+class Checkpoint(NamedTuple):
+    """What of a builder was there before the fast pass began, and where it began."""
+
+    statements: int = 0
+    comments: int = 0
+    problems: int = 0
+    place: int = 0
+
+
+def _rewind(builder: Builder, before: Checkpoint) -> int:
+    """Take back all that the fast pass has read behind the last statement with a clear end; return where that is."""
+    place = before.place
+    while len(builder.statements) > before.statements:
+        border = _BORDER.match(builder.source.text, builder.statements[-1].span.end)
+        if border:
+            place = border.end()
+            break
+        builder.statements.pop()
+    builder.comments[before.comments :] = [span for span in builder.comments[before.comments :] if span.end <= place]
+    builder.problems[before.problems :] = [
+        each for each in builder.problems[before.problems :] if each.at and each.at.end <= place
+    ]
+    return place
+
+
+class RecoveringAutomaton:
+    """The automaton over a list of tokens that is repaired while it is read."""
+
+    def __init__(self, automaton: Tables, builder: Builder, scanner: Scanner, recognise: Recognise) -> None:
+        self.automaton = automaton
+        self.recognise = recognise
+        self.builder = builder
+        self.stack: Stack = Stack(automaton, builder)
+        self.scanner = scanner
+        self.source: Source = scanner.source
+        self.tokens: list[Token] = scanner.tokens
+        self.index: int = 0
+        """Of the token to read next."""
+        self.put_back: list[Token] = []
+        """Tokens to read before it."""
+        self.debt: int = 0
+        """Closing brackets that belong to a statement that was given up."""
+        self.since: int = _CLEAR
+        """Tokens of the source read since the last mistake."""
+        self.last: type | None = None
+        self.mended_at: int = -1
+        self.repairs: int = 0
+        self.given_up_at: int = -1
+        self.consequences = Consequences()
+        self.handed_over: int = 0
+        """Mistakes that were met before the fast pass was tried last."""
+
+    def run(self) -> None:
+        """Read all tokens."""
+        while self.repairs < RECOVERED_MISTAKES and len(self.builder.problems) <= REPORTED_MISTAKES:
+            if self.put_back:
+                token = self.put_back[0]
+                if not self.stack.feed(token):
+                    self.put_back.clear()
+                    self._give_up()
+                elif self.put_back:
+                    del self.put_back[0]
+                continue
+            self.scanner.need(self.index + 1)
+            token = self.tokens[self.index]
+            if token.kind in CONTEXTUAL and not self.stack.accepts(token.kind):
+                token = self.tokens[self.index] = replace(token, kind="NAME")
+            if token.kind == END and self.stack.finish():
+                return
+            if token.kind in _BEGINNINGS and self._hand_over(token):
+                if self.scanner.done:
+                    return
+                continue
+            if not self.stack.open and self._is_at_margin(token):
+                self.consequences.begin_statement()
+            if self.stack.feed(token):
+                if len(self.stack.open) > BRACKET_LEVELS:
+                    self.builder.problems[:] = [TooDeep(at=self.source.span(token.start, token.end), limit=BRACKET_LEVELS)]
+                    self.scanner.problems.clear()
+                    return
+                self.since += 1
+                self.index += 1
+            elif not self._split_uri(token):
+                self._repair(token)
+
+    # ---- the fast pass
+
+    def _hand_over(self, token: Token) -> bool:
+        """Let the fast pass read on from a token that begins a statement; tell whether it has been tried.
+
+        It is tried once behind each mistake, where nothing that was repaired can reach what follows.
+        """
+        place = token.start
+        met = self.repairs + sum(problem.at is not None and problem.at.start < place for problem in self.scanner.problems)
+        if met == self.handed_over or self.stack.open or self.since < _CLEAR or not self._begins_line(place):
+            return False
+        if any(end > place for _, end in self.scanner.spoilt) or not self.stack.finish():
+            return False
+        self.handed_over = met
+        if self._is_at_margin(token):
+            self.consequences.begin_statement()
+        self._begin_anew()
+        self.scanner.back_to(self.index, place)
+        builder = self.builder
+        before = Checkpoint(len(builder.statements), len(builder.comments), len(builder.problems), place)
+        if self.recognise(self.source, self.automaton, builder, place):
+            self.scanner.done = True
+        else:
+            self.scanner.position = _rewind(builder, before)
+        return True
+
+    def _begins_line(self, place: int) -> bool:
+        """Tell whether a place is the first of its line, or behind a `;`."""
+        before = self.source.text[max(0, place - LINE_DISTANCE) : place]
+        return before.rstrip(" \t").endswith(("\n", ";"))
+
+    def _is_at_margin(self, token: Token) -> bool:
+        """Tell whether a token is where only statements of their own begin."""
+        line = self.source.text[max(0, token.start - LINE_DISTANCE) : token.start + 1].rpartition("\n")[2]
+        defines = token.kind in _BEGINNINGS and self._begins_line(token.start) and not line[0].isspace()
+        return defines or may_begin_statement(self.source, self.tokens, self.index)
+
+    def _begin_anew(self) -> None:
+        """Be between statements."""
+        self.stack.begin_anew()
+        self.since = _CLEAR
+
+    # ---- mistakes
+
+    def _split_uri(self, token: Token) -> bool:
+        """Read `aug:x` as a key and a value where no reference can stand."""
+        if token.kind != "AUG_URI" or not self.stack.accepts("NAME", "COLON") or "/" in self.source.text[token.start : token.end]:
+            return False
+        colon = token.start + len("aug")
+        self.scanner.back_to(self.index, colon + 1)  # what follows is read anew: `#` begins a comment there
+        self.tokens += [Token("NAME", token.start, colon), Token("COLON", colon, colon + 1)]
+        return True
+
+    def _repair(self, token: Token) -> None:
+        """Name the mistake that a token shows, and go on."""
+        self.repairs += 1
+        if self.debt and token.kind in CLOSING and not self.stack.open:
+            self.debt -= 1
+            self.index += 1
+            return
+        self.scanner.need(self.index + BRACKET_DISTANCE)
+        view = View(self.source, self.tokens, self.index, self.stack.read, self.stack.open, self.stack.accepts)
+        problem, repair = diagnose(view)
+        line = self.source.span(token.start, token.end).line
+        fresh = not self.consequences.is_consequence(line, self.since)
+        again = self.index == self.mended_at
+        follows = self.consequences.follows(problem) or self._spoilt(problem, token)
+        if fresh and not follows and self.builder.problems[-1:] != [problem]:
+            self.builder.problems.append(problem)
+        dropped = self.tokens[self.index : self.index + max(1, repair.drop)]
+        self.consequences.remember(problem, line, (*dropped, *repair.put))
+        if repair is GIVE_UP or not (fresh or (type(problem) is self.last and not again)):
+            self._give_up()
+            if isinstance(problem, ForeignStatement):  # what is in it is of the other language as well
+                self.scanner.forget(token.start, self.tokens[self.index].start)
+            return
+        self.mended_at = self.index
+        self.index += repair.drop
+        self.put_back = list(repair.put)
+        self.since = 0
+        self.last = type(problem)
+
+    def _spoilt(self, problem: Problem, token: Token) -> bool:
+        """Tell whether a mistake only follows from one that the scanner has named, at its place or just before the token."""
+        place = problem.at.start if problem.at else token.start
+        last = self.stack.read[-1].end if self.stack.read else 0
+        return any(start <= place <= end or (start <= token.start and last <= end) for start, end in self.scanner.spoilt)
+
+    def _give_up(self) -> None:
+        """Pass over the rest of the statement and begin anew behind it; in a block, with the next one of its body."""
+        opened = [token.kind for token, _ in self.stack.open]
+        level = None if self.index == self.given_up_at else self.stack.back_to_body()
+        if level is None:
+            self._pass_over()
+        else:
+            self.index = behind_statement(self.scanner, self.index, opened[level:])
+            self.put_back = empty_statement(self.tokens[self.index])
+            self.since = _CLEAR
+        self.given_up_at = self.index
+
+    def _pass_over(self) -> None:
+        """Pass over the rest of the statement that is no part of a block, and begin anew behind it."""
+        level = len(self.stack.open)
+        stuck = not self.stack.read
+        first = self.index
+        while True:
+            if self.index - first > PASSED_OVER:
+                self.scanner.finish(self.index)
+            self.scanner.need(self.index + 3)
+            if (token := self.tokens[self.index]).kind == END:
+                break
+            if not stuck and begins_statement(self.source, self.tokens, self.index):
+                break
+            if not stuck and level <= 0 and may_begin_statement(self.source, self.tokens, self.index):
+                break
+            stuck = False
+            self.index += 1
+            if token.kind in OPENING:
+                level += 1
+            elif token.kind in CLOSING:
+                level -= 1
+            elif token.kind == "SEMICOLON" and (level <= 0 or self._ends_line(token)):
+                break
+        self.debt = max(0, level)
+        self._begin_anew()
+
+    def _ends_line(self, token: Token) -> bool:
+        following = self.tokens[self.index]
+        return following.kind == END or "\n" in self.source.text[token.end : following.start]

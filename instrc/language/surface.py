@@ -1,0 +1,320 @@
+"""A program as it is written, and what lies directly inside each part of it."""
+
+from __future__ import annotations
+
+from typing import TypeAlias, assert_never, final
+
+import msgspec
+
+from instrc.text.jsonvalue import Json
+from instrc.text.source import Source, Span
+
+# A program as it is written.
+#
+# True of this form: it is well-formed text, every node knows its place, comments are kept, names are NFC-normalised.
+# Nothing is looked up yet: a name may mean anything or nothing.
+
+
+@final
+class Name(msgspec.Struct, frozen=True, gc=False):
+    """A bare name: a local name, an input or an instruction."""
+
+    text: str
+    span: Span
+
+
+class Uri(msgspec.Struct, frozen=True, gc=False):
+    """An `aug:` reference, as written."""
+
+    text: str
+    span: Span
+
+
+class Literal(msgspec.Struct, frozen=True, gc=False):
+    """A string, a number, a boolean or null."""
+
+    value: str | int | float | bool | None
+    span: Span
+
+
+class Inline(msgspec.Struct, frozen=True, gc=False):
+    """An instruction written on the spot: `@ { … }` with nothing before it; `schema` is plain JSON."""
+
+    schema: dict[str, Json]
+    span: Span
+
+
+class Field(msgspec.Struct, frozen=True, gc=False):
+    """One member of an object; `value` is `None` for the short form `{ a }`."""
+
+    key: str
+    key_span: Span
+    value: Expression | None
+
+
+class Object(msgspec.Struct, frozen=True, gc=False):
+    """`{ a: A, b: B(x), c }`."""
+
+    fields: tuple[Field, ...]
+    span: Span
+
+
+class Array(msgspec.Struct, frozen=True, gc=False):
+    """`[a, b]`: data only."""
+
+    items: tuple[Expression, ...]
+    span: Span
+
+
+class Argument(msgspec.Struct, frozen=True, gc=False):
+    """What stands between the brackets of a call, with its label if it has one (`slot: FindSlot(x)`)."""
+
+    label: str | None
+    label_span: Span | None
+    value: Expression
+
+
+@final
+class Call(msgspec.Struct, frozen=True, gc=False):
+    """`Name(…)` or `aug:…(…)`."""
+
+    callee: Name | Uri
+    arguments: tuple[Argument, ...]
+    span: Span
+
+
+class Annotated(msgspec.Struct, frozen=True, gc=False):
+    """An expression with one `@`: a string is a description, an object raw keywords. Several `@` nest, first innermost."""
+
+    value: Expression
+    annotation: str | dict[str, Json]
+    annotation_span: Span
+    span: Span
+
+
+class Pipe(msgspec.Struct, frozen=True, gc=False):
+    """Two or more stages joined by `|`; a string as the first one is the goal."""
+
+    stages: tuple[Expression, ...]
+    span: Span
+
+
+class Segment(msgspec.Struct, frozen=True, gc=False):
+    """One member of a path, as a word or in quotes."""
+
+    text: str
+    span: Span
+
+
+class Access(msgspec.Struct, frozen=True, gc=False):
+    """A path: `people.organizer`, `Draft(x).text.$score`."""
+
+    base: Name | Call
+    members: tuple[Segment, ...]
+    span: Span
+
+
+class Truth(msgspec.Struct, frozen=True, gc=False):
+    """A condition that holds if what is read is `true`."""
+
+    subject: Name | Access
+    span: Span
+
+
+class Equals(msgspec.Struct, frozen=True, gc=False):
+    """`PATH is SCALAR`."""
+
+    subject: Name | Access
+    value: Literal
+    span: Span
+
+
+class Matches(msgspec.Struct, frozen=True, gc=False):
+    """`PATH @ { … }`: what is read satisfies this JSON Schema."""
+
+    subject: Name | Access
+    schema: dict[str, Json]
+    schema_span: Span
+    span: Span
+
+
+Test: TypeAlias = Truth | Equals | Matches
+
+
+class Condition(msgspec.Struct, frozen=True, gc=False):
+    """One test or several joined by `or`: it holds if one of them does."""
+
+    tests: tuple[Test, ...]
+    span: Span
+
+
+class Body(msgspec.Struct, frozen=True, gc=False):
+    """What stands in the braces of a block: statements, then an expression, its value."""
+
+    statements: tuple[Binding | Anonymous, ...]
+    value: Expression
+    span: Span
+    """With its braces."""
+
+
+class Branch(msgspec.Struct, frozen=True, gc=False):
+    """One `when COND { … }` of a chain."""
+
+    condition: Condition
+    body: Body
+
+
+class When(msgspec.Struct, frozen=True, gc=False):
+    """`when COND { … } else when COND { … } else { … }`."""
+
+    branches: tuple[Branch, ...]
+    otherwise: Body | None
+    span: Span
+
+
+class Each(msgspec.Struct, frozen=True, gc=False):
+    """`each NAME in PATH max N { … }`; `source` is a number literal in `each i in 3`."""
+
+    name: Name
+    source: Name | Access | Literal
+    most: Literal | None
+    body: Body
+    span: Span
+
+
+class Repeat(msgspec.Struct, frozen=True, gc=False):
+    """`repeat NAME in PATH { … } until COND max N keep N else { … }`, of which most may be missing."""
+
+    name: Name | None
+    source: Name | Access | None
+    body: Body
+    until: Condition | None
+    most: Literal | None
+    keep: Literal | None
+    otherwise: Body | None
+    span: Span
+
+
+class Try(msgspec.Struct, frozen=True, gc=False):
+    """`try { … } else { … }`."""
+
+    body: Body
+    otherwise: Body
+    span: Span
+
+
+class Do(msgspec.Struct, frozen=True, gc=False):
+    """`do { … }`."""
+
+    body: Body
+    span: Span
+
+
+Block: TypeAlias = When | Each | Repeat | Try | Do
+Expression: TypeAlias = Name | Uri | Literal | Inline | Object | Array | Call | Annotated | Pipe | Access | Block
+
+
+class Binding(msgspec.Struct, frozen=True, gc=False):
+    """`const NAME = …`, `let NAME = …` or `tool NAME = …`; `exported` where `tool` stands."""
+
+    name: Name
+    value: Expression
+    exported: bool
+    span: Span
+
+
+@final
+class Input(msgspec.Struct, frozen=True, gc=False):
+    """`input NAME @ "…"`: a further request beside `prompt`."""
+
+    name: Name
+    annotation: str | dict[str, Json] | None
+    span: Span
+
+
+class Anonymous(msgspec.Struct, frozen=True, gc=False):
+    """An expression that stands alone: an export without a name."""
+
+    value: Expression
+    span: Span
+
+
+Valued: TypeAlias = Binding | Anonymous
+"""A statement with a value."""
+Statement: TypeAlias = Binding | Input | Anonymous
+
+
+class Program(msgspec.Struct, frozen=True, gc=False):
+    """A whole file; comments are the spans of `// …` and `/* … */` in order of place."""
+
+    source: Source
+    statements: tuple[Statement, ...]
+    comments: tuple[Span, ...]
+
+
+# What lies directly inside an expression, a block or a condition of a program as it is written.
+
+
+def children(node: Expression) -> list[Expression]:
+    """Return the expressions directly inside another, in order of place."""
+    match node:
+        case Call(callee, arguments):
+            return [callee, *[argument.value for argument in arguments]]
+        case Name() | Uri() | Literal() | Inline():
+            return []
+        case Object(fields):
+            return [field.value for field in fields if field.value is not None]
+        case Array(items):
+            return list(items)
+        case Annotated(value):
+            return [value]
+        case Pipe(stages):
+            return list(stages)
+        case Access(base):
+            return [base]
+        case When() | Each() | Repeat() | Try() | Do():
+            return _inside_block(node)
+        case _:
+            assert_never(node)
+
+
+def bodies(block: Block) -> list[Body]:
+    """Return the bodies of a block, in order of place."""
+    match block:
+        case When(branches, otherwise):
+            return [*(branch.body for branch in branches), *([] if otherwise is None else [otherwise])]
+        case Repeat():
+            return [block.body, *([] if block.otherwise is None else [block.otherwise])]
+        case Try(body, otherwise):
+            return [body, otherwise]
+        case Each() | Do():
+            return [block.body]
+        case _:
+            assert_never(block)
+
+
+def _inside_block(block: Block) -> list[Expression]:
+    found: list[Expression] = []
+    if isinstance(block, When):
+        for branch in block.branches:
+            found += [*subjects(branch.condition), *_inside_body(branch.body)]
+        if block.otherwise is not None:
+            found += _inside_body(block.otherwise)
+        return found
+    if isinstance(block, Each | Repeat) and block.source is not None:
+        found.append(block.source)
+    found += _inside_body(block.body)
+    if isinstance(block, Repeat) and block.until is not None:
+        found += subjects(block.until)
+    if isinstance(block, Repeat | Try) and block.otherwise is not None:
+        found += _inside_body(block.otherwise)
+    return found
+
+
+def _inside_body(body: Body) -> list[Expression]:
+    return [*[statement.value for statement in body.statements], body.value]
+
+
+def subjects(condition: Condition) -> list[Name | Access]:
+    """Return what a condition reads."""
+    return [test.subject for test in condition.tests]

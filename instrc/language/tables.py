@@ -1,0 +1,219 @@
+"""The tables of `grammar/aug.lark`: lark makes them once, every run reads them.
+
+Importing lark and building the tables costs more than compiling a small program, so they are kept beside the grammar
+as plain JSON, together with the grammar's text they were made of.  They are part of the package like the code: nothing is
+written while the compiler runs, nothing is unpickled, and tables of another text, or damaged ones, are simply made anew.
+
+`python -m instrc.language.tables` writes them after a change of the grammar; a test holds them to it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import orjson
+from msgspec import Struct
+
+from instrc.text import files
+
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    class StoredTables(TypedDict):
+        """The tables as they are kept in a file."""
+
+        grammar: str
+        """The text that they are of."""
+        skipped: list[str]
+        tokens: list[list[str]]
+        rules: list[list[str | int]]
+        """The name of each, what it reduces to, and of how many symbols it is."""
+        states: list[dict[str, int]]
+
+
+GRAMMAR = "aug.lark"
+TABLES = "aug.tables.json"
+
+END = "END"
+"""The token after the last one."""
+START = "start"
+"""The rule of a whole file."""
+CONTEXTUAL = frozenset({"ELSE", "IN", "IS", "OR", "UNTIL", "MAX", "KEEP"})
+"""Words that are names wherever they do not fit as words."""
+
+
+class Rule(Struct, frozen=True):
+    """A rule of the grammar: the alternative's own name or else that of its rule, what it reduces to, and how many symbols."""
+
+    name: str
+    origin: str
+    length: int
+
+
+class Tables(Struct, frozen=True):
+    """An LALR(1) automaton and the patterns of its tokens."""
+
+    pattern: str
+    """Of the lexer."""
+    words: str
+    """The same without groups, to find all tokens at once; with what is none, all that follows is one word."""
+    patterns: dict[str, str]
+    """Of each kind of token by itself."""
+    fixed: dict[str, str]
+    """Words and signs of the language, as they are written, with their kinds."""
+    rules: list[Rule]
+    states: list[dict[str, int]]
+    """What to do on a symbol: go to a state (0 and up) or reduce by rule `~n` (below 0); state 0 is the first."""
+
+    @property
+    def lexer(self) -> re.Pattern[str]:
+        """Matches at every offset: skips white space, then takes one token as the group of its name.
+
+        `END` is the end of the text, `STRAY` a character with which no token begins.
+        A word of the language is taken for a `NAME`, and a sign for a `SIGN`: `fixed` tells which they are.
+        """
+        return _compiled(self.pattern)
+
+    def token(self, text: str, position: int, stop: int = sys.maxsize) -> tuple[str, int, int]:
+        """Return the kind of the next token of a text that ends at `stop`, and where it starts and ends."""
+        found = self.lexer.match(text, position, stop)
+        kind: str = found.lastgroup  # type: ignore[union-attr,assignment]  # it matches everywhere, always by a group
+        start, end = found.span(kind)  # type: ignore[union-attr]  # as above
+        return self.fixed.get(text[start:end], kind), start, end
+
+    def tokens(self, text: str, position: int = 0) -> Iterator[tuple[str, int, int]]:
+        """Yield the tokens from an offset on, comments and `END` among them, as `token` returns each."""
+        for found in self.lexer.finditer(text, position):
+            kind: str = found.lastgroup  # type: ignore[assignment]  # it matches everywhere, always by a group
+            start, end = found.span(kind)
+            yield self.fixed.get(text[start:end], kind), start, end
+
+    def accept(self, states: list[int], *kinds: str) -> bool:
+        """Tell whether tokens of these kinds can be read next on a stack of states, which stays as it is."""
+        table = self.states
+        height = len(states)  # of the stack; what would lie above is in `above`
+        above: list[int] = []
+        for kind in kinds:
+            while True:
+                state = above[-1] if above else states[height - 1]
+                action = table[state].get(kind)
+                if action is None:
+                    return kind == END and state == table[0][START]
+                if action >= 0:
+                    above.append(action)
+                    break
+                rule = self.rules[~action]
+                height -= max(0, rule.length - len(above))
+                del above[max(0, len(above) - rule.length) :]
+                above.append(table[above[-1] if above else states[height - 1]][rule.origin])
+        return True
+
+
+@cache
+def tables() -> Tables:
+    """Return the tables of the grammar."""
+    grammar = files.read("grammar", GRAMMAR)
+    return _prepared(_stored_tables(grammar) or build_tables(grammar))
+
+
+def build_tables(grammar: str) -> StoredTables:
+    """Let lark turn a grammar into tables, as plain JSON that depends on the grammar's text alone."""
+    from lark import Lark  # slow to import, and rarely needed
+    from lark.grammar import Rule as LarkRule
+    from lark.lexer import TerminalDef
+
+    parser = Lark(grammar, parser="lalr", lexer="contextual", maybe_placeholders=False)
+    Untyped: TypeAlias = dict[str, Any]  # what lark writes for itself, in a form that it does not describe
+    data, memo = cast("tuple[Untyped, dict[int, Untyped]]", parser.memo_serialize([TerminalDef, LarkRule]))
+    table = data["parser"]["parser"]
+    symbols = table["tokens"]
+    rules = [entry for entry in memo.values() if entry["__type__"] == "Rule"]
+    rules.sort(key=lambda rule: (rule["origin"]["name"], rule["order"]))
+    rule_numbers = {number: rules.index(entry) for number, entry in memo.items() if entry["__type__"] == "Rule"}
+    (start,) = table["start_states"].values()
+    # lark numbers states by the order of its sets; number them by the way they are reached instead
+    order = [start]
+    numbers = {start: 0}
+    states: list[dict[str, int]] = []
+    for state in order:
+        row: dict[str, int] = {}
+        for symbol, (reduces, argument) in sorted(
+            (symbols[key].removeprefix("$"), action) for key, action in table["states"][state].items()
+        ):
+            if reduces:
+                row[symbol] = ~rule_numbers[argument["@"]]
+            else:
+                if argument not in numbers:
+                    numbers[argument] = len(order)
+                    order.append(argument)
+                row[symbol] = numbers[argument]
+        states.append(row)
+    ignored = set(data["parser"]["lexer_conf"]["ignore"])
+    terminals = sorted(  # signs first, as no other token begins with one; then as lark's own lexer tries them
+        parser.terminals,
+        key=lambda term: (
+            term.pattern.max_width > 1,
+            -term.priority,
+            -term.pattern.max_width,
+            -len(term.pattern.value),
+            term.name,
+        ),
+    )
+    return {
+        "grammar": grammar,
+        "skipped": [term.pattern.to_regexp() for term in terminals if term.name in ignored - {"COMMENT"}],
+        "tokens": [[term.name, term.pattern.to_regexp()] for term in terminals if term.name not in ignored - {"COMMENT"}],
+        "rules": [[rule["alias"] or rule["origin"]["name"], rule["origin"]["name"], len(rule["expansion"])] for rule in rules],
+        "states": states,
+    }
+
+
+def _stored_tables(grammar: str) -> StoredTables | None:
+    """Return the tables that are kept, if they are whole and of this very grammar."""
+    try:
+        stored = orjson.loads(files.read("grammar", TABLES))
+        fits = stored["grammar"] == grammar and all(stored[part] for part in ("skipped", "tokens", "rules", "states"))
+    except (OSError, ValueError, TypeError, LookupError):
+        return None
+    return cast("StoredTables", stored) if fits else None
+
+
+def _prepared(data: StoredTables) -> Tables:
+    patterns = dict(data["tokens"])
+    name = patterns["NAME"]
+    written = {_plain(pattern): kind for kind, pattern in patterns.items()}
+    fixed = {text: kind for text, kind in written.items() if text.isalpha() or len(text) == 1}
+    signs = "".join(re.escape(text) for text in fixed if not text.isalpha())
+    chosen = {kind: pattern for kind, pattern in patterns.items() if kind not in fixed.values()}
+    chosen["NAME"] = name[name.index("))") + 2 :]  # without looking ahead for words: `fixed` has them
+    chosen = {"SIGN": f"[{signs}]", **chosen}
+    groups = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in chosen.items())
+    (space,) = data["skipped"]  # one character or more
+    space = space.removesuffix("+")
+    return Tables(
+        pattern=rf"{space}*(?:{groups}|(?P<END>\Z)|(?P<STRAY>(?s:.)))",
+        words=rf"{space}*(?:{'|'.join(chosen.values())}|\Z|(?s:.+))",
+        patterns=patterns,
+        fixed=fixed,
+        rules=[Rule(str(name), str(origin), int(length)) for name, origin, length in data["rules"]],
+        states=data["states"],
+    )
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _plain(pattern: str) -> str:
+    """Return a pattern without the marks before its signs."""
+    return pattern.replace("\\", "")
+
+
+if __name__ == "__main__":
+    made = build_tables(files.read("grammar", GRAMMAR))
+    (files.folder("grammar") / TABLES).write_bytes(orjson.dumps(made, option=orjson.OPT_APPEND_NEWLINE))

@@ -1,0 +1,151 @@
+"""What a mistake is judged by: the tokens around it, the open brackets, what the grammar would take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+from instrc.language.lexer import Token
+from instrc.problems.problem import Problem
+from instrc.text.limits import BODY_TOKENS, BRACKET_DISTANCE
+from instrc.text.source import Source, Span
+
+OPENING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
+CLOSING = {closing: opening for opening, closing in OPENING.items()}
+
+SIGNS = {"LPAR": "(", "RPAR": ")", "LSQB": "[", "RSQB": "]", "LBRACE": "{", "RBRACE": "}"}
+SIGNS |= {"COMMA": ",", "SEMICOLON": ";", "COLON": ":", "EQUAL": "=", "VBAR": "|", "AT": "@"}
+DEFINING = {"CONST", "LET", "TOOL"}
+STATEMENT = DEFINING | {"INPUT"}
+BLOCK = {"WHEN", "EACH", "REPEAT", "TRY", "DO"}
+KEYWORDS = STATEMENT | BLOCK | {"TRUE", "FALSE", "NULL"}
+STARTS_VALUE = {"NAME", "AUG_URI", "STRING", "NUMBER", "TRUE", "FALSE", "NULL", "LBRACE", "LSQB", "LPAR"} | BLOCK
+ENDS_VALUE = {"NAME", "AUG_URI", "STRING", "NUMBER", "TRUE", "FALSE", "NULL", "RBRACE", "RSQB", "RPAR"}
+
+
+_BEFORE_BLOCK = frozenset({"COMMA", "SEMICOLON", "COLON", "EQUAL", "VBAR"})
+"""What stands before a block."""
+
+
+class TokenRepair(NamedTuple):
+    """How to go on: pass over some tokens, read others in their place."""
+
+    put: tuple[Token, ...] = ()
+    drop: int = 0
+
+
+Slip: TypeAlias = tuple[Problem, TokenRepair] | None
+"""What a rule about mistakes returns: the mistake and how to go on, or nothing if it sees none."""
+
+GIVE_UP = TokenRepair(drop=-1)
+"""No way to repair it: pass over the rest of the statement."""
+
+
+class View(NamedTuple):
+    """What a mistake is judged by."""
+
+    source: Source
+    tokens: list[Token]
+    place: int
+    """Of the token that cannot be read."""
+    read: list[Token]
+    """The tokens of the statement that have been read."""
+    open: list[tuple[Token, bool]]
+    """Open brackets, outermost first, and whether each is that of a call."""
+    accepts: Callable[..., bool]
+
+    @property
+    def token(self) -> Token:
+        """The token that cannot be read."""
+        return self.tokens[self.place]
+
+    @property
+    def following(self) -> Token:
+        """The token after that one."""
+        return self.tokens[min(self.place + 1, len(self.tokens) - 1)]
+
+    def before(self, distance: int = 1) -> str:
+        """Return the kind of a token that has been read, the last one or one before it."""
+        return self.read[-distance].kind if len(self.read) >= distance else ""
+
+    def span(self, token: Token) -> Span:
+        """Return the place of a token."""
+        return self.source.span(token.start, token.end)
+
+    def text(self, token: Token) -> str:
+        """Return the characters of a token."""
+        return self.source.text[token.start : token.end]
+
+    def gap(self) -> Span:
+        """Return the place directly behind what has been read."""
+        end = self.read[-1].end if self.read else self.token.start
+        return self.source.span(end, end)
+
+    def one(self, kind: str, value: str | None = None) -> Token:
+        """Return a token to put before the one that cannot be read."""
+        return Token(kind, self.token.start, self.token.start, value)
+
+    def closing(self, level: int) -> Token | None:
+        """Return the bracket, of those not far behind what has been read, after which that many fewer are open."""
+        for token in self.tokens[self.place : self.place + BRACKET_DISTANCE - 2]:
+            level += (token.kind in OPENING) - (token.kind in CLOSING)
+            if not level:
+                return token
+        return None
+
+    def word_of_block(self, end: int) -> Token | None:
+        """Return the word that begins the block, or its `else`, whose braces the token at `end` closes."""
+        level = 0
+        for at in range(end, max(end - BODY_TOKENS, -1), -1):
+            kind = self.tokens[at].kind
+            level += (kind in CLOSING) - (kind in OPENING)
+            if level < 0 or (not level and kind in _BEFORE_BLOCK):
+                return None
+            if not level and (kind in BLOCK or kind == "ELSE"):
+                return self.tokens[at]
+        return None
+
+    @property
+    def in_braces(self) -> bool:
+        """Whether the innermost open bracket is a brace."""
+        return bool(self.open) and self.open[-1][0].kind == "LBRACE"
+
+    @property
+    def after_key(self) -> bool:
+        """Whether a key in braces has just been read."""
+        return self.in_braces and self.before(2) in {"LBRACE", "COMMA"} and self.before() in KEYWORDS | {"NAME", "STRING"}
+
+
+def is_quoted_name(view: View) -> bool:
+    """Tell whether what has been read ends with a reference or a name in quotes, right before the `(` of a call."""
+    last = view.read[-1] if view.read else view.token
+    text = view.text(last)[1:-1]
+    return last.kind == "STRING" and last.end == view.token.start and (text.startswith("aug:") or text.isidentifier())
+
+
+def may_begin_statement(source: Source, tokens: list[Token], index: int) -> bool:
+    """Tell whether a token probably begins a statement: a word, a reference or a string at the very beginning of a line."""
+    token = tokens[index]
+    at_margin = source.text[max(0, token.start - 1) : token.start] in {"", "\n", "\r"}
+    waiting = index > 0 and tokens[index - 1].kind in {"VBAR", "EQUAL", "COMMA", "COLON", "AT"}
+    return at_margin and not waiting and token.kind in {"NAME", "AUG_URI", "STRING"}
+
+
+def begins_statement(source: Source, tokens: list[Token], index: int) -> bool:
+    """Tell whether a token surely begins a statement: a defining word, or `name =`, first on its line."""
+    token = tokens[index]
+    if token.kind not in STATEMENT | {"NAME"}:
+        return False
+    following = tokens[index + 1].kind
+    if token.kind == "NAME":
+        return following == "EQUAL" and first_on_line(source, tokens, index)
+    if token.kind == "TOOL" and following in {"CONST", "LET"}:
+        following = tokens[index + 2].kind
+        return following == "NAME"
+    return following == "NAME" and (first_on_line(source, tokens, index) or tokens[index + 2].kind in {"EQUAL", "AT"})
+
+
+def first_on_line(source: Source, tokens: list[Token], index: int) -> bool:
+    """Tell whether a token is the first one on its line."""
+    start = tokens[index - 1].end if index else 0
+    return index == 0 or "\n" in source.text[start : tokens[index].start]

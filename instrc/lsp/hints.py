@@ -1,0 +1,228 @@
+"""What an editor shows beside names: hovers, signatures, colours, inlay hints, folding."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+from msgspec.structs import replace
+
+from instrc.compiler.graph import SUFFIXES, suffix_of
+from instrc.language.lexer import Token
+from instrc.language.surface import Call, Name
+from instrc.language.tables import CONTEXTUAL
+from instrc.lsp.knowledge import Definition, Knowledge, KnownInstruction, carried_out_by, declared_inputs, members
+from instrc.lsp.session import EditorSession, Lines, TextDocument
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
+from instrc.text.limits import HOVERED_SCHEMA
+from instrc.text.source import Span
+from instrc.vibes.registry import ProgramFile
+
+# What an editor shows beside a name: what it stands for, who carries it out, its schema.
+
+
+_WORDS = {
+    "prompt": "The request that started everything.",
+    "round": "The number of this round, from 1.",
+    "previous": "What the last round gave; `null` in the first one.",
+    "rounds": "All finished rounds.",
+    "error": "What failed: `step`, `kind`, `code` and `message`.",
+    "Process": "Contexts whose cut is made by hand.",
+    "Plan": "A list of tasks that a model decides on; `RunPlan_Activity` carries it out.",
+    "OneOf": "One value of a list that an earlier step gave.",
+    "Fail": "Fail for good.",
+}
+
+
+def hover(document: TextDocument, offset: int, session: EditorSession) -> types.Hover | None:
+    """Return what is known about the name, the reference or the member at an offset."""
+    knowledge = session.knowledge(document)
+    if document.is_vibe or knowledge is None:
+        return None
+    for access in document.index.accesses:
+        for count, member in enumerate(access.members, 1):
+            if member.span.start <= offset <= member.span.end:
+                schema = knowledge.value(replace(access, members=access.members[:count]), document.index)
+                return _hover_of(f"member `{member.text}`", schema, document, member.span)
+    mention = document.index.mention(offset)
+    found = document.index.definition(offset)
+    if found is not None:
+        span = mention.span if mention else found.span
+        title = _WORDS.get(found.name, "") if found.kind == "round" else f"{found.kind} `{found.name}`"
+        return _hover_of(title + _meaning(found), knowledge.of_definition(found, document.index), document, span)
+    if mention is None:
+        return None
+    known = knowledge.find(mention.text)
+    if known is not None:
+        return _hover_of(about(known, knowledge), knowledge.schema(known), document, mention.span)
+    program = knowledge.program(mention.text)
+    if program is not None:
+        return _hover_of(_about_program(program), {}, document, mention.span)
+    return _hover_of(_WORDS[mention.text], {}, document, mention.span) if mention.text in _WORDS else None
+
+
+def about(known: KnownInstruction, knowledge: Knowledge) -> str:
+    """Return what an instruction is in a few lines of Markdown."""
+    schema = knowledge.schema(known)
+    words = [f"**{known.instruction.name}** · `{known.vibe.uri}` · carried out by {carried_out_by(known.instruction)}"]
+    if isinstance(schema, dict):
+        words += [str(schema[key]) for key in ("title", "description") if isinstance(schema.get(key), str)]
+    return "\n\n".join(words)
+
+
+def _about_program(program: ProgramFile) -> str:
+    """Return what a called program is, and the inputs that it declares."""
+    inputs = ", ".join(f"`{name}`" for name in ("prompt", *declared_inputs(program)))
+    return f"**{program.segment}** · `{program.uri}` · a program; its inputs: {inputs}"
+
+
+def _meaning(found: Definition) -> str:
+    if found.value is None:
+        return ""
+    text = found.value.span.text.strip()
+    return f" = `{text[:120]}{'…' if len(text) > 120 else ''}`" if "\n" not in text and "`" not in text else ""
+
+
+def _hover_of(words: str, schema: Json, document: TextDocument, span: Span) -> types.Hover:
+    text = words
+    if schema not in ({}, None, True):
+        code = dumps(schema)
+        cut = code if len(code) <= HOVERED_SCHEMA else f"{code[:HOVERED_SCHEMA]}\n…"
+        text += f"\n\n```json\n{cut}\n```"
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), document.lines.range(span))
+
+
+# What the call around a place takes.
+
+
+def signature(document: TextDocument, offset: int, session: EditorSession) -> types.SignatureHelp | None:
+    """Return what the call around an offset takes."""
+    knowledge = session.knowledge(document)
+    if knowledge is None or document.is_vibe:
+        return None
+    inside = [call for call in document.index.calls if call.span.start < offset < call.span.end and _behind_name(call, offset)]
+    if not inside:
+        return None
+    call = max(inside, key=lambda each: each.span.start)
+    known = knowledge.find(call.callee.text) if isinstance(call.callee, Name) else None
+    if known is None:
+        return None
+    slots = list(members(knowledge.schema(known)))
+    label = f"{call.callee.text}({{ {', '.join(slots)} }})"
+    return types.SignatureHelp([types.SignatureInformation(label=label)])
+
+
+def _behind_name(call: Call, offset: int) -> bool:
+    return offset > call.callee.span.end
+
+
+# Colours and small notes in the text: semantic tokens, inlay hints, folding.
+
+
+TOKENS = [
+    "keyword",
+    "function",
+    "macro",
+    "event",
+    "interface",
+    "variable",
+    "parameter",
+    "property",
+    "string",
+    "number",
+    "comment",
+    "namespace",
+]
+"""Kinds of tokens; an instruction is a function, of the server an event, of a person an interface, a mixin a macro."""
+_NUMBERS = {kind: number for number, kind in enumerate(TOKENS)}
+_BY_KIND = {"model": "function", "server": "event", "user": "interface", "mixin": "macro"}
+_COLORING_WORDS = frozenset({"CONST", "LET", "TOOL", "INPUT", "TRUE", "FALSE", "NULL", "WHEN", "EACH", "REPEAT", "TRY", "DO"})
+_COLORING_WORDS |= {"ELSE", "IN", "IS", "OR", "UNTIL", "MAX", "KEEP"}
+_NAMES = _COLORING_WORDS | {"NAME"}
+_FIXED = {"STRING": "string", "NUMBER": "number", "AUG_URI": "namespace", "METRIC": "property"}
+"""What is always of one kind, by the grammar's names."""
+_OPENING = frozenset({"LPAR", "LSQB", "LBRACE"})
+_CLOSING = frozenset({"RPAR", "RSQB", "RBRACE"})
+_DEFINED = {"const": "variable", "tool": "variable", "input": "parameter", "element": "parameter", "key": "property"}
+
+
+def semantic_tokens(document: TextDocument) -> list[int]:
+    """Return the tokens of a program in the protocol's packed form."""
+    defined = {
+        each.span.start: _DEFINED.get(each.kind, "variable") for each in document.index.definitions if each.kind != "round"
+    }
+    words = document.words
+    rows = [(span.start, span.end, "comment") for span in words.comments]
+    rows += [
+        (word.start, word.end, kind)
+        for word in words.tokens
+        if (kind := _FIXED.get(word.kind) or (_name_kind(word, document, defined) if word.kind in _NAMES else ""))
+    ]
+    rows.sort()
+    return _encode_rows(rows, document.lines)
+
+
+def _name_kind(word: Token, document: TextDocument, defined: dict[int, str]) -> str:
+    """Return the kind of a name, or of a word of the language, which may stand for a name."""
+    mention = document.index.by_start.get(word.start)
+    if word.kind in _COLORING_WORDS and mention is None and word.start not in defined:
+        return "keyword"
+    if word.kind != "NAME" and word.kind not in CONTEXTUAL:
+        return ""
+    if word.start in defined:
+        return defined[word.start]
+    if mention is None:
+        return "property"
+    if mention.definition is not None:
+        return _DEFINED.get(mention.definition.kind, "variable")
+    kind = SUFFIXES.get(suffix_of(mention.text), "model")
+    return _BY_KIND[kind] if mention.text != "prompt" else "parameter"
+
+
+def _encode_rows(rows: list[tuple[int, int, str]], lines: Lines) -> list[int]:
+    """Return tokens relative to the one before; one over several lines becomes one a line."""
+    data: list[int] = []
+    line = column = 0
+    for row, before, length, kind in lines.stretches(rows):
+        data += row - line, before - (column if row == line else 0), length, _NUMBERS[kind], 0
+        line, column = row, before
+    return data
+
+
+def inlay_hints(document: TextDocument, wanted: types.Range, session: EditorSession) -> list[types.InlayHint]:
+    """Return who carries out each call of a range that is not the model's, and the version of references without one."""
+    knowledge = session.knowledge(document)
+    if knowledge is None or document.is_vibe:
+        return []
+    start, end = document.lines.offset(wanted.start), document.lines.offset(wanted.end)
+    hints = []
+    for mention in document.index.mentions:
+        if not start <= mention.span.start <= end or mention.definition is not None:
+            continue
+        known = knowledge.find(mention.text)
+        if known is None:
+            continue
+        version = known.vibe.uri.rpartition(":")[2] if known.vibe.uri.count(":") > 1 else ""
+        if version and not mention.text.endswith(f":{version}"):
+            hints.append(
+                types.InlayHint(
+                    position=document.lines.position(mention.span.end),
+                    label=f":{version}",
+                    tooltip=f"{known.vibe.uri}, carried out by {carried_out_by(known.instruction)}",
+                )
+            )
+    return hints
+
+
+def folding(document: TextDocument) -> list[types.FoldingRange]:
+    """Return the brackets that go over several lines."""
+    found = []
+    opened: list[int] = []
+    line = document.lines.line
+    for word in document.words.tokens:
+        if word.kind in _OPENING:
+            opened.append(word.start)
+        elif word.kind in _CLOSING and opened:
+            first, last = line(opened.pop()), line(word.end)
+            if last > first:
+                found.append(types.FoldingRange(first, max(first, last - 1)))
+    return sorted(found, key=lambda each: (each.start_line, each.end_line))

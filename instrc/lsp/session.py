@@ -1,0 +1,593 @@
+"""The texts that an editor has open, and what is known about each."""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from threading import RLock
+from typing import TypeVar
+
+from lsprotocol import types
+from msgspec import Struct
+
+from instrc.compiler.workspace import Workspace
+from instrc.language.formatter import format_source
+from instrc.language.habits import name_habits
+from instrc.language.incremental_format import Piece, format_pieces
+from instrc.language.parser import parse
+from instrc.language.program_places import moved
+from instrc.language.scanner import Scanner
+from instrc.language.surface import Program, Statement
+from instrc.language.tables import tables
+from instrc.lsp.knowledge import Knowledge, SymbolIndex, index_of
+from instrc.problems.problem import CompileError, Fix, Problem, shorten_values
+from instrc.problems.report import Report
+from instrc.problems.suggest import comparison_key
+from instrc.text.files import read_whole
+from instrc.text.limits import JOINED_SEGMENTS, KEPT_RUNS, UNOPENED_BYTES
+from instrc.text.source import Source, Span
+from instrc.text.visible import visible
+
+# Places as editors count them: lines from 0, columns in the units of the encoding that was agreed on, mostly UTF-16.
+
+
+T = TypeVar("T")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_BEYOND_16_BITS = re.compile("[\U00010000-\U0010ffff]")
+
+
+def uri_of(path: str) -> str:
+    """Return the URI of a file."""
+    return path if "://" in path else Path(path).absolute().as_uri()
+
+
+class Lines:
+    r"""The lines of one text; `\r` alone ends one too, as the protocol has it."""
+
+    def __init__(self, source: Source, encoding: str = "utf-16") -> None:
+        self.source = source
+        self.encoding = encoding
+        self._plain = encoding == "utf-32" or source.text.isascii()
+        """Whether each character is one unit."""
+        self._starts = [0, *(found.end() for found in _LINE_END.finditer(source.text))]
+
+    def position(self, offset: int) -> types.Position:
+        """Return the place of an offset."""
+        return types.Position(*self.place(offset))
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Return the line and the column of an offset."""
+        offset = max(0, min(offset, len(self.source.text)))
+        line = bisect_right(self._starts, offset) - 1
+        start = self._starts[line]
+        return line, offset - start if self._plain else self.units(self.source.text[start:offset])
+
+    def stretches(self, ranges: Iterable[tuple[int, int, T]]) -> Iterator[tuple[int, int, int, T]]:
+        """Yield the line, the column and the length of ranges in order of their places, one over several lines on each."""
+        text, starts = self.source.text, [*self._starts, len(self.source.text) + 1]
+        line = 0
+        for place, end, what in ranges:
+            start = place
+            while start < end:
+                while starts[line + 1] <= start:
+                    line += 1
+                following = starts[line + 1]
+                stop = end if end < following else _LINE_END.search(text, start).start()  # type: ignore[union-attr]  # one ends it
+                if stop > start:
+                    first = starts[line]
+                    if self._plain:
+                        yield line, start - first, stop - start, what
+                    else:
+                        yield line, self.units(text[first:start]), self.units(text[start:stop]), what
+                start = following
+
+    def line(self, offset: int) -> int:
+        """Return the line of an offset."""
+        return bisect_right(self._starts, offset) - 1
+
+    def range(self, span: Span) -> types.Range:
+        """Return the range of a span."""
+        return types.Range(self.position(span.start), self.position(max(span.start, span.end)))
+
+    def offset(self, position: types.Position) -> int:
+        """Return the offset of a place; one behind the end of its line is the end of the line."""
+        text = self.source.text
+        if position.line >= len(self._starts):
+            return len(text)
+        start = self._starts[max(0, position.line)]
+        end = self._starts[position.line + 1] if position.line + 1 < len(self._starts) else len(text)
+        line = text[start:end].rstrip("\r\n")
+        if self.encoding == "utf-32" or line.isascii():
+            return start + min(max(0, position.character), len(line))
+        left = max(0, position.character)
+        for index, letter in enumerate(line):
+            if left <= 0:
+                return start + index
+            left -= self.units(letter)
+        return start + len(line)
+
+    def units(self, text: str) -> int:
+        """Return how long a text without line ends is."""
+        if self.encoding == "utf-32" or text.isascii():
+            return len(text)
+        if self.encoding == "utf-8":
+            return len(text.encode("utf-8", "surrogatepass"))
+        return len(text) + len(_BEYOND_16_BITS.findall(text))
+
+
+def applied(text: str, changes: Iterable[types.TextDocumentContentChangeEvent], encoding: str) -> str:
+    """Return a text after the changes of an editor, one after the other; lines end where the protocol says, and nowhere else."""
+    for change in changes:
+        if isinstance(change, types.TextDocumentContentChangePartial):
+            lines = Lines(Source("", text), encoding)
+            start, end = lines.offset(change.range.start), lines.offset(change.range.end)
+            text = text[:start] + change.text + text[max(start, end) :]
+        else:
+            text = change.text
+    return text
+
+
+# The statements and slips of a text that is being typed, found by reading no more than what has changed.
+#
+# A text is cut behind the `;` of its statements.  What two cuts enclose is read alone, with the same result:
+# a file is a row of statements, so a row that ends in `;` and the row behind it are a row.
+# At most one piece at a time has slips; everything before it and behind it is correct.
+
+
+_END = re.compile(r"\s*;")
+
+
+class EarlierRow(Struct, frozen=True):
+    """Statements and comments of an earlier text that stand together in this one, and how much further on they do."""
+
+    statements: tuple[Statement, ...]
+    comments: tuple[Span, ...]
+    by: int = 0
+
+    def between(self, start: int, end: int, by: int = 0) -> EarlierRow:
+        """Return those that begin between two places of the text, each moved once more."""
+        statements = _between(self.statements, lambda each: each.span.start, start - self.by, end - self.by)
+        comments = _between(self.comments, lambda each: each.start, start - self.by, end - self.by)
+        return EarlierRow(statements, comments, self.by + by)
+
+
+def _between(row: tuple[T, ...], place: Callable[[T], int], start: int, end: int) -> tuple[T, ...]:
+    return row[bisect_left(row, start, key=place) : bisect_left(row, end, key=place)]
+
+
+class Segments:
+    """Where a text can be cut, what stands between the cuts, and the slips in the one piece that has any."""
+
+    def __init__(
+        self,
+        source: Source,
+        cuts: tuple[int, ...],
+        runs: tuple[EarlierRow, ...],
+        slips: tuple[Problem, ...] = (),
+        broken: tuple[int, int] | None = None,
+    ) -> None:
+        self.source = source
+        self.cuts = cuts
+        """Offsets behind a `;` of the outermost statements."""
+        self.slips = slips
+        self.broken = broken
+        """The piece that has slips."""
+        self._runs = runs
+        """What stands outside of that."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether the slips are those of the whole text, as one reading finds them."""
+        return self.broken is None or self.broken == (0, len(self.source.text))
+
+    @cached_property
+    def outside(self) -> Program:
+        """The statements and comments outside of the broken piece; those with mistakes left out where the whole text was read."""
+        statements: list[Statement] = []
+        comments: list[Span] = []
+        for run in self._runs:
+            here = not run.by and run.statements and run.statements[0].span.source is self.source
+            statements += run.statements if here else moved(run.statements, self.source, run.by)
+            comments += [Span(self.source, each.start + run.by, each.end + run.by) for each in run.comments]
+        return Program(self.source, tuple(statements), tuple(comments))
+
+    @property
+    def runs(self) -> tuple[EarlierRow, ...]:
+        """What stands there, of as few texts as is known already."""
+        if "outside" in self.__dict__ or len(self._runs) > KEPT_RUNS:
+            return (EarlierRow(self.outside.statements, self.outside.comments),)
+        return self._runs
+
+
+def read_segments(source: Source) -> Segments:
+    """Return the segments of a text that has been read as a whole."""
+    return segments_of(*_read(source, 0, None))
+
+
+def segments_of(program: Program, slips: tuple[Problem, ...]) -> Segments:
+    """Return the segments of a program with its slips."""
+    source = program.source
+    row = EarlierRow(program.statements, program.comments)
+    if slips:
+        return Segments(source, (), (row,), slips, (0, len(source.text)))
+    return Segments(source, _cuts(program), (row,))
+
+
+def edited(before: Segments, source: Source) -> Segments:
+    """Return the segments of a text that was made of another by one edit."""
+    old, new = before.source.text, source.text
+    first, last = changed_range(old, new)
+    by = len(new) - len(old)
+    begin, end = (
+        bisect_left(before.cuts, first),
+        bisect_right(before.cuts, last),
+    )  # a `;` that the edit touches may end nothing now
+    if before.broken is not None:
+        begin, end = min(begin, bisect_right(before.cuts, before.broken[0])), max(end, bisect_left(before.cuts, before.broken[1]))
+    place = before.cuts[begin - 1] if begin else 0
+    for following in range(end, min(end + JOINED_SEGMENTS, len(before.cuts)) + 1):
+        border = before.cuts[following] if following < len(before.cuts) else len(old)
+        stop = border + by
+        program, slips = _read(source, place, stop)
+        if (place, stop) == (0, len(new)):
+            return segments_of(program, slips)
+        cuts = () if slips else _cuts(program)
+        if not slips and stop < len(new) and (cuts or (place,))[-1] != stop:
+            continue  # the piece ends in the middle of a statement
+        behind = tuple(cut + by for cut in before.cuts[following:])
+        around = (*before.cuts[:begin], *(cut for cut in cuts if cut < stop), *behind)
+        read = () if slips else (EarlierRow(program.statements, program.comments),)
+        runs = (
+            *(run.between(0, place) for run in before.runs),
+            *read,
+            *(run.between(border, len(old) + 1, by) for run in before.runs),
+        )
+        kept = tuple(run for run in runs if run.statements or run.comments)
+        return Segments(source, around, kept, slips, (place, stop) if slips else None)
+    return read_segments(source)
+
+
+def changed_range(old: str, new: str) -> tuple[int, int]:
+    """Return the range of a text outside of which another one is the same."""
+    room = min(len(old), len(new))
+    start = _agreed(room, lambda count: old.startswith(new[:count]))
+    kept = _agreed(room - start, lambda count: old.endswith(new[len(new) - count :]))
+    return start, len(old) - kept
+
+
+def _agreed(most: int, agree: Callable[[int], bool]) -> int:
+    """Return for how many characters two texts agree, by halving."""
+    least = 0
+    while least < most:
+        middle = (least + most + 1) // 2
+        if agree(middle):
+            least = middle
+        else:
+            most = middle - 1
+    return least
+
+
+def _read(source: Source, start: int, stop: int | None) -> tuple[Program, tuple[Problem, ...]]:
+    report = Report()
+    program = parse(source, report, start, stop)
+    name_habits(program, report)
+    return program, report.ordered()
+
+
+def _cuts(program: Program) -> tuple[int, ...]:
+    ends = (_END.match(program.source.text, statement.span.end) for statement in program.statements)
+    return tuple(end.end() for end in ends if end)
+
+
+# The texts that an editor has open, and what is known about each.
+#
+# What depends on a text alone (its statements, its names) is computed when it is asked for and kept until the text changes.
+# What depends on vibes is forgotten when a vibe changes, on disk or in the editor.
+
+
+VIBE_ENDING = ".json"
+_BOM = "\ufeff"
+
+
+class TextDocument:
+    """One text as it stands in the editor."""
+
+    def __init__(
+        self,
+        path: str,
+        text: str,
+        encoding: str,
+        version: int = 0,
+        earlier: TextDocument | None = None,
+        uri: str | None = None,
+    ) -> None:
+        self.path = path
+        self.uri: str = uri_of(path) if uri is None else uri
+        """Its name in the protocol: as the editor wrote it, for one that is open."""
+        self.version = version
+        self.source: Source = Source(path, text)
+        self.encoding = encoding
+        self._earlier = None if earlier is None else earlier.__dict__.get("segments")
+        """What was found in the text before this one, if it was asked for."""
+        self.pieces: Mapping[str, Piece] = {} if earlier is None else earlier.pieces
+        """The layouts of its statements that are known, or of those of a text before."""
+
+    @property
+    def is_vibe(self) -> bool:
+        """Whether it is JSON and not a program."""
+        return self.path.endswith(VIBE_ENDING)
+
+    @cached_property
+    def lines(self) -> Lines:
+        """Its lines, to translate places."""
+        return Lines(self.source, self.encoding)
+
+    @cached_property
+    def program(self) -> Program:
+        """Its statements, those with mistakes left out."""
+        return self.segments.outside if self.segments.whole else parse(self.source, Report())
+
+    @cached_property
+    def segments(self) -> Segments:
+        """The mistakes that show without looking anything up, found in what has changed since the text before."""
+        return read_segments(self.source) if self._earlier is None else edited(self._earlier, self.source)
+
+    @property
+    def slips(self) -> tuple[Problem, ...]:
+        """The mistakes that show without looking anything up."""
+        return self.segments.slips
+
+    @cached_property
+    def formatted(self) -> str | None:
+        """Its canonical text; `None` for what can have none."""
+        if self.is_vibe or self.slips:
+            return format_source(self.source, Report())
+        found = format_pieces(self.source, self.segments.cuts, self.pieces)
+        self.pieces = found.pieces
+        return found.text
+
+    @cached_property
+    def index(self) -> SymbolIndex:
+        """Its names."""
+        return index_of(self.program)
+
+    @cached_property
+    def words(self) -> Scanner:
+        """Every word of it, and its comments: what costs little."""
+        scanner = Scanner(self.source, tables())
+        if self.slips:
+            scanner.need(len(self.source.text) + 1)
+        else:
+            scanner.scan_all()
+        return scanner
+
+
+class EditorSession:
+    """All open documents, and the files around them."""
+
+    def __init__(self) -> None:
+        self.documents: dict[str, TextDocument] = {}
+        self.encoding = "utf-16"
+        self._unsaved: dict[str, str] = {}
+        self._workspace: Workspace | None = None
+        self._knowledge: dict[str, Knowledge] = {}
+        self._lock = RLock()
+
+    def put(self, path: str, text: str, version: int = 0, uri: str | None = None) -> TextDocument:
+        """Take a text as it stands in the editor; a byte order mark at its beginning is nothing, but it has a place."""
+        if text.startswith(_BOM):
+            text = " " + text[1:]
+        document = TextDocument(path, text, self.encoding, version, self.documents.get(path), uri)
+        with self._lock:
+            self.documents[path] = document
+            self._unsaved[os.path.realpath(path)] = text
+            if document.is_vibe or self.users(document):
+                self.forget()
+        return document
+
+    def uri(self, path: str) -> str:
+        """Return the name in the protocol of a file, or of a document that has none."""
+        document = self.documents.get(path)
+        return uri_of(path) if document is None else document.uri
+
+    def file(self, path: str) -> TextDocument | None:
+        """Return a file as it stands in the editor, else on disk; `None` if it cannot be read."""
+        real = os.path.realpath(path)
+        opened = next((each for each in self.documents.values() if os.path.realpath(each.path) == real), None)
+        if opened is not None:
+            return opened
+        try:
+            text = read_whole(path, UNOPENED_BYTES).decode("utf-8")
+        except (OSError, ValueError):
+            return None
+        return TextDocument(path, text.removeprefix(_BOM), self.encoding)
+
+    def drop(self, path: str) -> list[TextDocument]:
+        """Forget a text that is no longer open, and return its users: for them the file counts again."""
+        with self._lock:
+            closed = self.documents.pop(path, None)
+            self._unsaved.pop(os.path.realpath(path), None)
+            users = [] if closed is None else self.users(closed)
+            if users or (closed is not None and closed.is_vibe):
+                self.forget()
+        return users
+
+    def users(self, document: TextDocument) -> list[TextDocument]:
+        """Return what else is open and may use a document: all for a vibe, for a program the programs that contain its name."""
+        others = [each for each in self.documents.values() if each.path != document.path]
+        if document.is_vibe:
+            return others
+        name = comparison_key(Path(document.path).name.partition(".")[0])
+        return [each for each in others if not each.is_vibe and name in comparison_key(each.source.text)]
+
+    def forget(self) -> None:
+        """Read vibes and settings anew when they are needed."""
+        with self._lock:
+            self._workspace = None
+            self._knowledge.clear()
+
+    def workspace(self) -> Workspace:
+        """Return the files around the documents."""
+        with self._lock:
+            if self._workspace is None:
+                self._workspace = Workspace(unsaved=self._unsaved)
+            return self._workspace
+
+    def knowledge(self, document: TextDocument) -> Knowledge | None:
+        """Return what can be looked up from a document; `None` if its settings are broken."""
+        with self._lock:
+            known = self._knowledge.get(document.path)
+            if known is None:
+                try:
+                    known = self._knowledge[document.path] = Knowledge(self.workspace().registry(document.path))
+                except CompileError:
+                    return None
+            return known
+
+    def check(self, document: TextDocument) -> tuple[Problem, ...]:
+        """Return all that is wrong with a document, those of its problems that lie in other files included."""
+        report = Report()
+        try:
+            known = None if document.is_vibe or document.slips else document.program
+            self.workspace().check(document.path, report, known)
+        except CompileError as error:
+            report.take(error)
+        return report.once()
+
+    def lines(self, source: Source) -> Lines:
+        """Return the lines of a source, open or not."""
+        document = self.documents.get(source.name)
+        if document is not None and document.source.text == source.text:
+            return document.lines
+        return Lines(source, self.encoding)
+
+
+# What is known of a text between an edit and the next full check: the problems found last, moved along with the text.
+
+
+@dataclass(frozen=True, slots=True)
+class LastDiagnostics:
+    """Problems as they were shown for a text, without those that reading alone finds."""
+
+    lines: Lines
+    shown: tuple[types.Diagnostic, ...]
+
+    def moved(self, lines: Lines) -> LastDiagnostics:
+        """Return the problems that an edit has left alone, where they stand now."""
+        old, new = self.lines.source.text, lines.source.text
+        if not self.shown or old == new:
+            return LastDiagnostics(lines, self.shown)
+        first, last = changed_range(old, new)
+        by = len(new) - len(old)
+        kept: list[types.Diagnostic] = []
+        for each in self.shown:
+            start, end = self.lines.offset(each.range.start), self.lines.offset(each.range.end)
+            if end < first:
+                kept.append(each)
+            elif start > last:
+                place = types.Range(lines.position(start + by), lines.position(end + by))
+                kept.append(_at(place, each))
+        return LastDiagnostics(lines, tuple(kept))
+
+
+def _at(place: types.Range, shown: types.Diagnostic) -> types.Diagnostic:
+    return types.Diagnostic(
+        range=place,
+        message=shown.message,
+        severity=shown.severity,
+        code=shown.code,
+        source=shown.source,
+        tags=shown.tags,
+        related_information=shown.related_information,
+    )
+
+
+# Problems as an editor shows them, and their fixes as it offers them.
+
+
+_SEVERITY = {"error": types.DiagnosticSeverity.Error, "warning": types.DiagnosticSeverity.Warning}
+_UNUSED = frozenset({"unused-binding", "unread-pipe"})
+
+
+def diagnostics(problems: Iterable[Problem], document: TextDocument, session: EditorSession) -> list[types.Diagnostic]:
+    """Return the problems that lie in a document; those in others are told at its beginning."""
+    return [_diagnostic(problem, document, session) for problem in problems]
+
+
+def _diagnostic(problem: Problem, document: TextDocument, session: EditorSession) -> types.Diagnostic:
+    at = problem.at
+    here = at is not None and at.source.name == document.path
+    place = document.lines.range(at) if at is not None and here else types.Range(types.Position(0, 0), types.Position(0, 1))
+    message = visible(str(problem)) if here or at is None else f"{visible(at.source.name)}: {visible(str(problem))}"
+    hint = f"\n{visible(shorten_values(problem.hint))}" if problem.hint else ""
+    related = [_related(label.span, label.text, session) for label in problem.labels if _is_file(label.span.source)]
+    if at is not None and not here and _is_file(at.source):
+        related.append(_related(at, str(problem), session))
+    return types.Diagnostic(
+        range=place,
+        message=message + hint,
+        severity=_SEVERITY[problem.severity],
+        code=problem.name,
+        source="instrc",
+        tags=[types.DiagnosticTag.Unnecessary] if problem.name in _UNUSED else None,
+        related_information=related or None,
+    )
+
+
+def _related(span: Span, words: str, session: EditorSession) -> types.DiagnosticRelatedInformation:
+    location = types.Location(session.uri(span.source.name), session.lines(span.source).range(span))
+    return types.DiagnosticRelatedInformation(location, visible(shorten_values(words)))
+
+
+def actions(
+    problems: Sequence[Problem], document: TextDocument, wanted: types.Range, given: Sequence[types.Diagnostic]
+) -> list[types.CodeAction]:
+    """Return the fixes of the problems that touch a range, and one for all that are safe."""
+    found = []
+    start, end = document.lines.offset(wanted.start), document.lines.offset(wanted.end)
+    for problem in problems:
+        at = problem.at
+        if at is None or at.source.text != document.source.text or at.start > end or at.end < start:
+            continue
+        own = [each for each in given if each.code == problem.name and each.range == document.lines.range(at)]
+        for number, fix in enumerate(problem.fixes):
+            found.append(
+                types.CodeAction(
+                    title=fix.title,
+                    kind=types.CodeActionKind.QuickFix,
+                    diagnostics=own or None,
+                    is_preferred=fix.safe and not number,
+                    edit=_edit([fix], document),
+                )
+            )
+    return found
+
+
+def fix_all(problems: Sequence[Problem], document: TextDocument) -> list[types.CodeAction]:
+    """Return the action that applies all safe fixes of a document, if there are any."""
+    safe: list[Fix] = []
+    taken: set[int] = set()
+    for problem in problems:
+        fix = next((fix for fix in problem.fixes if fix.safe), None)
+        if fix is None or any(edit.span.source.text != document.source.text or edit.span.start in taken for edit in fix.edits):
+            continue
+        safe.append(fix)
+        taken |= {edit.span.start for edit in fix.edits}
+    if not safe:
+        return []
+    kind = types.CodeActionKind.SourceFixAll
+    return [types.CodeAction(title="Apply all safe fixes of instrc", kind=kind, edit=_edit(safe, document))]
+
+
+def _edit(fixes: Sequence[Fix], document: TextDocument) -> types.WorkspaceEdit:
+    edits = [types.TextEdit(document.lines.range(edit.span), edit.text) for fix in fixes for edit in fix.edits]
+    return types.WorkspaceEdit(changes={document.uri: edits})
+
+
+def _is_file(source: Source) -> bool:
+    return not source.name.startswith("<")

@@ -1,1 +1,0 @@
-"""Compiled tools and processes as a server of the Model Context Protocol."""

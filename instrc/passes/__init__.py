@@ -1,1 +1,0 @@
-"""From surface to plan, one pure function a file."""

@@ -1,1 +1,0 @@
-"""Plans that a model decides on, checked before anything runs; see `README.md` beside this file."""

@@ -1,0 +1,489 @@
+"""The JSON of chunks, steps and blocks: what is for the engine, read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Literal, NoReturn, TypeAlias, TypeGuard
+
+from instrc.process.flow import (
+    NO_ENGINE,
+    Body,
+    Branch,
+    Chunk,
+    Condition,
+    Constant,
+    EngineProperties,
+    EngineSlot,
+    Executor,
+    Loop,
+    Read,
+    Step,
+    Value,
+    framed,
+    is_value,
+    value_of,
+    written_value,
+)
+from instrc.text.durations import is_duration, is_no_time
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, as_object, at, optional_text, pointer
+from instrc.text.limits import PROCESS_LEVELS, ROUNDS
+
+# Steps and chunks from JSON and to JSON: what is for the engine is read out of a schema, and written back beside it.
+
+
+Resolve: TypeAlias = Callable[[Json], JsonObject]
+"""Follows references within the document from the top of a schema."""
+
+WORDS = ("activity", "plan", "among", "fail", "within", "delay", "references", "arguments")
+"""What stands beside a schema for the engine, in the order in which it is written."""
+_SIGNS = frozenset({"activity", "plan", "among", "references", "arguments"})
+"""Words that show that a schema inside a step has something for the engine; an author may have the others for himself."""
+
+
+def read_step(key: str, written: Json, executor: Executor, resolve: Resolve) -> Step:
+    """Read one property of a chunk."""
+    if not isinstance(written, dict):
+        return Step(key, written, executor)
+    refers = isinstance(written.get("$ref"), str)
+    schema = resolve(written) if refers else written
+    slots: list[EngineSlot] = []
+    for path, node in nodes_in(schema):
+        if path and not _SIGNS.isdisjoint(node):
+            engine = _engine_in_slot(node)
+            if engine is not NO_ENGINE:
+                slots.append(EngineSlot(path, engine))
+    engine = _engine_of(schema)
+    for slot in slots:
+        schema = as_object(with_changed_part(schema, slot.path, partial(_bare, engine=slot.engine)))
+    return Step(key, _bare(schema, engine), executor, engine, tuple(slots), written if refers else None)
+
+
+def write_step(step: Step) -> Json:
+    """Return the schema of a step with what is for the engine."""
+    if step.reference is not None:
+        return step.reference
+    schema: Json = step.schema
+    for slot in step.slots:
+        schema = with_changed_part(schema, slot.path, partial(beside, engine=slot.engine))
+    return schema if step.engine is NO_ENGINE else beside(schema, step.engine)
+
+
+def read_chunk(name: str, executor: Executor, schema: JsonObject, definition: str | None, resolve: Resolve) -> Chunk:
+    """Read the schema of a chunk."""
+    properties = as_object(schema.get("properties") or {})
+    steps = tuple(read_step(key, each, executor, resolve) for key, each in properties.items())
+    return Chunk(name, executor, steps, frame_of(schema, dict.fromkeys(properties)), definition)
+
+
+def resolved(schema: Json, document: Json) -> JsonObject:
+    """Follow references within a document from the top of a schema; what stands beside one counts as well.
+
+    `ValueError` says where that does not lead to an object.
+    """
+    beside: JsonObject = {}
+    for _ in range(100):
+        if not isinstance(schema, dict):
+            break
+        reference = schema.get("$ref")
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            return {**schema, **beside} if beside else schema
+        beside = {**{key: value for key, value in schema.items() if key != "$ref"}, **beside}
+        try:
+            schema = at(document, reference[1:])
+        except (LookupError, ValueError):
+            message = f"`{reference}` has no target"
+            raise ValueError(message) from None
+    message = "it is not an object"
+    raise ValueError(message)
+
+
+def write_chunk(chunk: Chunk) -> JsonObject:
+    """Return the schema of a chunk with what is for the engine."""
+    return framed(chunk.frame, {step.key: write_step(step) for step in chunk.steps})
+
+
+def frame_of(schema: JsonObject, inside: dict[str, None], canonical: JsonObject | None = None) -> JsonObject | None:
+    """Return a schema without what is `inside`; `None` if it is an object that requires its properties."""
+    properties = as_object(schema["properties"]) if "properties" in schema else None
+    kept = {name: each for name, each in (properties or {}).items() if name not in inside}
+    usual = (
+        schema.keys() <= {"type", "properties", "required"}
+        and schema.get("type") == "object"
+        and properties is not None
+        and kept == (canonical or {})
+        and schema.get("required", []) == list(properties)
+    )
+    return None if usual else {**schema, "properties": kept} if properties is not None else schema
+
+
+def loops_of(chunk: Chunk) -> Iterator[Loop]:
+    """Yield the parts of a model's answer that may ask for another round."""
+    for path, node in nodes_in(chunk.schema) if chunk.executor == "model" else ():
+        properties = node.get("properties")
+        if isinstance(properties, dict) and "_iteration" in properties and "_continue" in properties:
+            bound = properties["_iteration"]
+            most = bound.get("maximum") if isinstance(bound, dict) else None
+            yield Loop(EngineSlot(path, NO_ENGINE).names, most if is_count(most) else ROUNDS)
+
+
+def nodes_in(schema: Json) -> Iterator[tuple[Location, JsonObject]]:
+    """Yield a schema and those of the properties in it, at every depth, with the ways that lead there."""
+    waiting: list[tuple[Location, int, Json]] = [((), 0, schema)]
+    while waiting:
+        path, depth, node = waiting.pop()
+        if not isinstance(node, dict) or depth > PROCESS_LEVELS:
+            continue
+        yield path, node
+        below: list[tuple[Location, int, Json]] = []
+        branches = node.get("allOf")
+        parts: list[tuple[Location, Json]] = [((), node)]
+        parts += [(("allOf", index), each) for index, each in enumerate(branches)] if isinstance(branches, list) else []
+        for way, part in parts:
+            properties = part.get("properties") if isinstance(part, dict) else None
+            if isinstance(properties, dict):
+                below += [((*path, *way, "properties", name), depth + 1, child) for name, child in properties.items()]
+        waiting.extend(reversed(below))
+
+
+def beside(schema: Json, engine: EngineProperties) -> Json:
+    """Write what is for the engine beside a schema, last."""
+    return _with_engine(dict(schema), engine) if isinstance(schema, dict) else schema
+
+
+def is_count(value: Json) -> TypeGuard[int]:
+    """Tell whether a value is a number of things."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _with_engine(found: JsonObject, engine: EngineProperties) -> JsonObject:
+    arguments = None if engine.arguments is None else written_value(engine.arguments)
+    return add_words(found, engine, [read.text for read in engine.references], arguments)
+
+
+def add_words(found: JsonObject, engine: EngineProperties, references: list[str], arguments: Json) -> JsonObject:
+    """Add to an object what is for the engine, with its paths as they are written, and return it."""
+    if engine is not NO_ENGINE:
+        if engine.activity is not None:
+            found["activity"] = engine.activity
+        if engine.plan is not None:
+            found["plan"] = {"tools": engine.plan}
+        if engine.among is not None:
+            found["among"] = engine.among.text
+        if engine.fail:
+            found["fail"] = True
+        if engine.within is not None:
+            found["within"] = engine.within
+        if engine.delay is not None:
+            found["delay"] = engine.delay
+    if references:
+        found["references"] = references  # type: ignore[assignment]  # a list of texts is JSON
+    if arguments is not None:
+        found["arguments"] = arguments
+    return found
+
+
+def _engine_of(node: JsonObject) -> EngineProperties:
+    """Return what stands beside the schema of a step; what is no such word stays in the schema."""
+    if all(word not in node for word in WORDS):
+        return NO_ENGINE
+    among, plan, arguments = node.get("among"), node.get("plan"), node.get("arguments")
+    tools = plan.get("tools") if isinstance(plan, dict) else None
+    return EngineProperties(
+        tuple(_references(node)),
+        None if arguments is None else value_of(arguments),
+        optional_text(node.get("activity")),
+        tools if isinstance(tools, dict) else None,
+        Read.parse(among) if isinstance(among, str) else None,
+        node.get("fail") is True,
+        optional_text(node.get("within")),
+        optional_text(node.get("delay")),
+    )
+
+
+def _engine_in_slot(node: JsonObject) -> EngineProperties:
+    """Return what stands beside a schema inside a step; arguments only if they are written as they are written here."""
+    engine = _engine_of(node)
+    arguments = node.get("arguments")
+    if arguments is not None and written_value(value_of(arguments)) != arguments:
+        engine = _engine_of({word: value for word, value in node.items() if word != "arguments"})
+    return engine if _with_engine({}, engine).keys() & _SIGNS else NO_ENGINE
+
+
+def _bare(node: Json, engine: EngineProperties) -> Json:
+    words = _with_engine({}, engine)
+    return {word: value for word, value in as_object(node).items() if word not in words} if words else node
+
+
+def with_changed_part(schema: Json, path: Location, change: Callable[[Json], Json]) -> Json:
+    """Return a schema in which the part at a place is changed."""
+    above: list[JsonArray | JsonObject] = []
+    for each in path:
+        outer = schema if isinstance(schema, list) else as_object(schema)
+        above.append(outer)
+        schema = outer[each]  # type: ignore[index]  # the place has been found by going there
+    made = change(schema)
+    for outer, each in zip(reversed(above), reversed(path), strict=True):
+        if isinstance(outer, list):
+            made = [made if index == each else part for index, part in enumerate(outer)]
+        else:
+            made = {**outer, str(each): made}
+    return made
+
+
+def _references(node: JsonObject) -> Iterator[Read]:
+    listed = node.get("references")
+    for path in listed if isinstance(listed, list) else [listed]:
+        if isinstance(path, str) and path:
+            yield Read.parse(path)
+
+
+# What the engine property of a block may say, word by word: what a reader would not understand is named, not passed over.
+
+
+Place: TypeAlias = Literal["block", "branch"]
+"""Where an engine property stands: on the whole block, or in one of its branches."""
+MisplacedWord: TypeAlias = tuple[tuple[str | int, ...], str]
+"""The way to the word, and what is wrong with it in a short clause."""
+
+
+def fault_of(kind: str, place: Place, engine: JsonObject) -> MisplacedWord | None:
+    """Return the first thing that is wrong with an engine property; what is missing is told at the property itself."""
+    words = _WORDS[kind, place]
+    for word, value in engine.items():
+        if word not in words:
+            return (word,), f"`{kind}` has no `{word}` here: it takes {', '.join(f'`{each}`' for each in words)}"
+        sound, reason = _SHAPES[word]
+        if not sound(value):
+            return (word,), reason
+    match kind:
+        case "each":
+            return (
+                None if {"item", "in"} <= engine.keys() else ((), "it says the name of an element (`item`) and the list (`in`)")
+            )
+        case "repeat":
+            return _of_repeat(engine)
+        case "else" if "of" not in engine:
+            return (), "it says of which `repeat` it is the `else`"
+        case "when" if place == "branch":
+            return _of_condition(engine, ())
+        case _:
+            return None
+
+
+def _of_repeat(engine: JsonObject) -> MisplacedWord | None:
+    if ("item" in engine) != ("in" in engine):
+        return (), "the name of an element (`item`) and the list (`in`) stand together"
+    until = engine.get("until")
+    if isinstance(until, dict):
+        for word in until:
+            if word not in _CONDITION:
+                return ("until", word), f"a condition has no `{word}`: it takes {', '.join(f'`{each}`' for each in _CONDITION)}"
+        return _of_condition(until, ("until",)) if until else (("until",), _NO_CONDITION)
+    return None if "in" in engine else ((), "it says when it ends (`until`), or the list that it goes through (`item`, `in`)")
+
+
+def _of_condition(engine: JsonObject, way: tuple[str | int, ...]) -> MisplacedWord | None:
+    """Return what is wrong with a condition; one that says nothing is that of an `else`."""
+    said = {word: engine[word] for word in _CONDITION if word in engine}
+    listed = said.get("anyOf")
+    if not said:
+        return None
+    if "anyOf" in said and len(said) > 1:
+        return way, "a condition is one `path` with its `schema`, or a list of these in `anyOf`"
+    if "anyOf" in said and not (isinstance(listed, list) and listed):
+        return (*way, "anyOf"), "it is a list of conditions"
+    tests: list[tuple[tuple[str | int, ...], Json]] = [(way, said)]
+    if isinstance(listed, list):
+        tests = [((*way, "anyOf", number), test) for number, test in enumerate(listed)]
+    for place, test in tests:
+        if not isinstance(test, dict) or test.keys() != {"path", "schema"}:
+            return place, _NO_CONDITION
+        for word, value in test.items():
+            sound, reason = _SHAPES[word]
+            if not sound(value):
+                return (*place, word), reason
+    return None
+
+
+def fault_of_word(word: str, value: Json) -> str | None:
+    """Return what is wrong with what a word holds, whatever stands beside it; `None` if nothing is."""
+    sound, reason = _SHAPES[word]
+    return None if sound(value) else reason
+
+
+def _is_span(value: Json) -> bool:
+    return isinstance(value, str) and is_duration(value)
+
+
+def _is_deadline(value: Json) -> bool:
+    return isinstance(value, str) and is_duration(value) and not is_no_time(value)
+
+
+def _is_schema(value: Json) -> bool:
+    return isinstance(value, dict | bool)
+
+
+def _is_text(value: Json) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _is_source(value: Json) -> bool:
+    """Tell whether a value can be a list, or a number of rounds."""
+    match value:
+        case {"const": constant, **others} if not others:
+            return constant is None or isinstance(constant, list) or is_count(constant)
+        case {"path": str(path), "optional": bool(), **others} if not others:
+            return bool(path)
+        case str() | list():
+            return bool(value) or isinstance(value, list)
+        case _:
+            return is_count(value)
+
+
+def _is_rounds(value: Json) -> bool:
+    return is_count(value) and value > 0
+
+
+def _is_texts(value: Json) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+_NO_CONDITION = "a condition says a `path` and a `schema`"
+_DELAY = 'it is a duration of ISO 8601 without years and months: `"P2D"` is two days, `"PT30S"` half a minute'
+_DEADLINE = _DELAY.replace("without", "that is not zero, without")
+_Shape: TypeAlias = tuple[Callable[[Json], bool], str]
+_SHAPES: dict[str, _Shape] = {
+    "key": (_is_text, "it is the key by which others read the block, a text"),
+    "within": (_is_deadline, _DEADLINE),
+    "delay": (_is_span, _DELAY),
+    "value": (is_value, 'it is a path, `{ "const": … }`, or a list or an object of these'),
+    "item": (_is_text, "it is the name of an element, a text"),
+    "in": (_is_source, "it is the path to a list, a number, or a list in `const`"),
+    "until": (lambda value: isinstance(value, dict), _NO_CONDITION),
+    "keep": (_is_rounds, "it is the number of rounds that are shown, 1 or more"),
+    "hands": (_is_texts, "it is a list of keys"),
+    "fail": (lambda value: isinstance(value, bool), "it says by `true` that the step ends its block as failed"),
+    "of": (_is_text, "it is the name of a `repeat` beside it"),
+    "path": (_is_text, "it is a path"),
+    "schema": (_is_schema, "it is a schema"),
+    "anyOf": (lambda value: isinstance(value, list), "it is a list of conditions"),
+}
+"""What a word holds, and how that is said."""
+_COMMON = ("key", "within", "delay")
+_CONDITION = ("path", "schema", "anyOf")
+_WORDS: dict[tuple[str, Place], tuple[str, ...]] = {
+    ("when", "block"): _COMMON,
+    ("when", "branch"): (*_CONDITION, "value"),
+    ("try", "block"): _COMMON,
+    ("try", "branch"): ("value",),
+    ("each", "block"): ("item", "in", "value", *_COMMON),
+    ("repeat", "block"): ("until", "item", "in", "keep", "hands", "value", *_COMMON),
+    ("else", "branch"): ("of", "value"),
+    ("do", "block"): ("value", *_COMMON),
+}
+"""The words of each block, by where they stand."""
+
+
+# What the JSON of a block says beside its contexts, and the refusal of what cannot be understood.
+
+
+BodyWithEngine: TypeAlias = tuple[JsonObject, Body]
+Common: TypeAlias = "tuple[str | None, str | None, str | None, JsonObject | None, str | None]"
+"""What any block says: its key, its deadline, its delay, further keywords, its definition."""
+
+
+class UnreadableProcessError(ValueError):
+    """Something that is no process: `pointer` leads to the part that shows it, `reason` is a short clause."""
+
+    def __init__(self, pointer: str, reason: str) -> None:
+        super().__init__(f"{reason} at {pointer or '/'}")
+        self.pointer = pointer
+        self.reason = reason
+
+
+def refuse_process(pointer: str, reason: str) -> NoReturn:
+    """Stop reading: this is no process."""
+    raise UnreadableProcessError(pointer, reason)
+
+
+OWN: dict[str, frozenset[str]] = {
+    "do": frozenset({"type", "properties", "required"}),
+    "each": frozenset({"type", "items", "minItems", "maxItems"}),
+    "repeat": frozenset({"type", "items", "minItems", "maxItems"}),
+}
+"""The keywords of a block's schema that its parts say; of the others `anyOf`."""
+
+
+def about_of(kind: str, schema: JsonObject) -> JsonObject | None:
+    """Return what the schema of a block says beside its parts."""
+    own = OWN.get(kind, {"anyOf"})
+    return {word: each for word, each in schema.items() if word != kind and word not in own} or None
+
+
+def least_of(schema: JsonObject) -> int | None:
+    """Return how many rounds there are at least."""
+    least = schema.get("minItems")
+    return least if is_count(least) else None
+
+
+def engine_property(kind: str, place: Place, schema: JsonObject, at: str) -> JsonObject:
+    """Return the engine property of a block or a branch."""
+    engine = schema.get(kind)
+    if not isinstance(engine, dict):
+        refuse_process(f"{at}/{kind}" if kind in schema else at, f"the engine property `{kind}` is missing")
+    fault = fault_of(kind, place, engine)
+    if fault is not None:
+        way, reason = fault
+        refuse_process(f"{at}/{kind}{pointer(way)}", reason)
+    return engine
+
+
+def timed(chunk: Chunk, place: str) -> Chunk:
+    """Return a chunk whose deadlines and delays are durations, and whose `fail` is a boolean."""
+    for step in chunk.steps:
+        left = step.schema if isinstance(step.schema, dict) else {}  # what is no text is not read from there
+        for word, said in (("within", step.engine.within), ("delay", step.engine.delay), ("fail", None)):
+            value = left.get(word, said)
+            fault = fault_of_word(word, value) if word in left or said is not None else None
+            if fault is not None:
+                refuse_process(place + pointer(("properties", step.key, word)), fault)
+    return chunk
+
+
+def is_branch(value: Json, number: int) -> bool:
+    """Tell whether a value is the number of a branch."""
+    return is_count(value) and value == number
+
+
+def when_branches(bodies: list[BodyWithEngine], place: str) -> tuple[Branch, ...]:
+    """Return the cases of a `when`; only the last of several can be its `else`."""
+    found = tuple(
+        Branch(condition_of(engine, place) if "path" in engine or "anyOf" in engine else None, body) for engine, body in bodies
+    )
+    for number, branch in enumerate(found):
+        if branch.condition is None and (number == 0 or number < len(found) - 1):
+            refuse_process(
+                f"{place}/anyOf/{number}",
+                "it says in `when` by a `path` and a `schema` when it runs; only the last can be the `else`",
+            )
+    return found
+
+
+def condition_of(written: JsonObject, place: str) -> Condition:
+    """Return a condition."""
+    listed = written.get("anyOf")
+    tests = listed if isinstance(listed, list) else [written]
+    found = [
+        (Read.parse(path), test.get("schema", True))
+        for test in tests
+        if isinstance(test, dict) and isinstance(path := test.get("path"), str)
+    ]
+    if len(found) < len(tests) or not found:
+        refuse_process(place, "a condition says a `path` and a `schema`")
+    return Condition(tuple(found))
+
+
+def source_of(written: Json) -> Value:
+    """Return what a block goes through: a list that is written out is no list of paths."""
+    return Constant(written) if isinstance(written, int | list) else value_of(written)

@@ -1,0 +1,486 @@
+"""The parts of a process: contexts, blocks, conditions, steps, and what they read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text
+
+# Who carries a step out: the model fills it in, the server does it, or a person answers.
+
+
+Executor: TypeAlias = Literal["model", "server", "user"]
+
+EXECUTORS: Final[dict[Executor, str]] = {"model": "the model", "server": "the server", "user": "a person"}
+"""With the words that messages have for them."""
+
+
+# What the engine properties of a process say: paths, and values made of paths and constants.
+#
+# True of this form: a path has at least one segment; nothing in a value names code.
+
+
+_SEGMENT = r'("(?:[^"\\]|\\.)*")(?=\.|$)|([^."][^.]*)(?=\.|$)|(?=\.|$)'  # compiled when it is needed
+
+
+class Segment(msgspec.Struct, frozen=True, gc=False):
+    """One name of a path; what is not `quoted` may be a part of a key that holds dots."""
+
+    name: str
+    quoted: bool = False
+
+
+class Read(msgspec.Struct, frozen=True, gc=False):
+    """A path: a step, an input or a name of a block, then members; `step1_page."b c"`."""
+
+    segments: tuple[Segment, ...]
+    optional: bool = False
+    """An argument that is left out where the path leads to `null`."""
+
+    @property
+    def text(self) -> str:
+        """The path as it is written."""
+        segments = self.segments
+        if len(segments) == 1 and not segments[0].quoted:
+            return segments[0].name
+        return ".".join([dumps(each.name, indent=False) if each.quoted else each.name for each in segments])
+
+    @property
+    def first(self) -> str:
+        """What the path begins with."""
+        return self.segments[0].name
+
+    def below(self, other: Read) -> bool:
+        """Tell whether this path leads to the same place as another, or further into it."""
+        return self.segments[: len(other.segments)] == other.segments
+
+    @classmethod
+    def parse(cls, text: str, *, optional: bool = False) -> Read:
+        """Read a path; what is no sequence of names and JSON strings is taken apart at its dots."""
+        found: list[Segment] = []
+        at = 0
+        segment = re.compile(_SEGMENT)
+        while match := segment.match(text, at):
+            try:
+                found.append(Segment(as_text(loads(match[1])), quoted=True) if match[1] else Segment(match[2] or ""))
+            except ValueError:
+                break
+            at = match.end() + 1
+            if match.end() == len(text):
+                return cls(tuple(found), optional)
+        return cls(tuple(Segment(name) for name in text.split(".")), optional)
+
+
+class Constant(msgspec.Struct, frozen=True, gc=False):
+    """A value that the program gives."""
+
+    value: Json
+
+
+class Listed(msgspec.Struct, frozen=True, gc=False):
+    """A list of values, in order."""
+
+    items: tuple[Value, ...]
+
+
+class Named(msgspec.Struct, frozen=True, gc=False):
+    """An object of values."""
+
+    members: Mapping[str, Value] = msgspec.field(default_factory=dict)
+
+
+Value: TypeAlias = Read | Constant | Listed | Named
+"""What fills an argument, or what a block gives."""
+
+
+def value_of(written: Json) -> Value:
+    """Read a value: a text is a path, `{ "const": … }` a constant, a list and an object hold values; anything else is itself."""
+    match written:
+        case str():
+            return Read.parse(written)
+        case {"const": value, **others} if not others:
+            return Constant(value)
+        case {"path": str(path), "optional": True, **others} if not others:
+            return Read.parse(path, optional=True)
+        case {"path": str(path), "optional": False, **others} if not others:
+            return Read.parse(path)
+        case dict():
+            return Named({name: value_of(each) for name, each in written.items()})
+        case list():
+            return Listed(tuple(value_of(each) for each in written))
+        case _:
+            return Constant(written)
+
+
+def is_value(written: Json) -> bool:
+    """Tell whether `value_of` reads nothing but paths and constants that are written as such."""
+    waiting = [written]
+    while waiting:
+        match waiting.pop():
+            case str() as path:
+                if not path:
+                    return False
+            case {"const": _, **others} | {"path": str(), "optional": bool(), **others} if not others:
+                pass
+            case dict() as members:
+                waiting.extend(members.values())
+            case list() as items:
+                waiting.extend(items)
+            case _:
+                return False
+    return True
+
+
+def written_value(value: Value) -> Json:
+    """Return a value as it is written; `value_of` reads it back."""
+    match value:
+        case Read(optional=False):
+            return value.text
+        case Read():
+            return {"path": value.text, "optional": True}
+        case Constant(constant):
+            return {"const": constant}
+        case Named(members):
+            return {name: written_value(member) for name, member in members.items()}
+        case Listed(items):
+            return [written_value(item) for item in items]
+
+
+def reads_of(value: Value | None) -> Iterator[Read]:
+    """Yield the paths in a value, in order."""
+    waiting: list[Value | None] = [value]
+    while waiting:
+        match waiting.pop():
+            case Read() as read:
+                yield read
+            case Listed(items):
+                waiting.extend(reversed(items))
+            case Named(members):
+                waiting.extend(reversed(list(members.values())))
+            case Constant() | None:
+                pass
+
+
+def map_reads(value: Value, change: Callable[[Read], Read]) -> Value:
+    """Return a value with each of its paths changed."""
+    match value:
+        case Read():
+            return change(value)
+        case Listed(items):
+            return Listed(tuple(map_reads(item, change) for item in items))
+        case Named(members):
+            return Named({name: map_reads(member, change) for name, member in members.items()})
+        case Constant():
+            return value
+
+
+# The steps of a process, and the chunks that they stand in.
+#
+# True of this form: what is for the engine stands beside a schema, not in it.
+
+
+class EngineProperties(msgspec.Struct, frozen=True, gc=False):
+    """What stands beside a schema for the engine alone."""
+
+    references: tuple[Read, ...] = ()
+    arguments: Value | None = None
+    activity: str | None = None
+    plan: JsonObject | None = None
+    """The tools a plan may name, by name: `{ "activity" | "process", "arguments", "output", "bound"? }`."""
+    among: Read | None = None
+    """A list of which this is one."""
+    fail: bool = False
+    within: str | None = None
+    """A deadline, ISO 8601."""
+    delay: str | None = None
+
+
+NO_ENGINE = EngineProperties()
+
+
+class EngineSlot(msgspec.Struct, frozen=True, gc=False):
+    """A schema inside a step that has something for the engine."""
+
+    path: tuple[str | int, ...]
+    """The keywords, names and places that lead to it from the schema of the step."""
+    engine: EngineProperties
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the properties that lead to it."""
+        return tuple(str(each) for before, each in pairwise(self.path) if before == "properties")
+
+
+class Among(msgspec.Struct, frozen=True):
+    """A property whose value is one of a list that an earlier step gave."""
+
+    place: tuple[str, ...]
+    """The names that lead to it from the step."""
+    choices: Read
+
+
+class Planned(msgspec.Struct, frozen=True):
+    """A property that is filled with a plan."""
+
+    place: tuple[str, ...]
+    tools: JsonObject
+
+
+class Loop(msgspec.Struct, frozen=True):
+    """A part of a model's answer that may ask for another round."""
+
+    place: tuple[str, ...]
+    """The names that lead to the object with `_iteration` and `_continue` from the chunk."""
+    maximum: int
+
+
+class Step(msgspec.Struct, frozen=True, gc=False):
+    """One property of a chunk."""
+
+    key: str
+    schema: Json
+    """Without what is for the engine; a reference at its top is followed."""
+    executor: Executor = "model"
+    engine: EngineProperties = NO_ENGINE
+    slots: tuple[EngineSlot, ...] = ()
+    reference: Json = None
+    """How the schema is written where that is a reference."""
+
+    @property
+    def references(self) -> tuple[Read, ...]:
+        """What it reads, those of its filled slots included; without `references` the paths in its `arguments`."""
+        if not self.slots and self.engine.references:
+            return self.engine.references
+        found = dict.fromkeys(self.engine.references)
+        for slot in self.slots:
+            found |= dict.fromkeys(slot.engine.references)
+        return tuple(found or dict.fromkeys(reads_of(self.engine.arguments)))
+
+    @property
+    def arguments(self) -> Value | None:
+        """What fills what."""
+        return self.engine.arguments
+
+    @property
+    def activity(self) -> str | None:
+        """What the server is called by."""
+        return self.engine.activity
+
+    @property
+    def fail(self) -> bool:
+        """Whether it ends its block, or the run, as failed."""
+        return self.engine.fail
+
+    @property
+    def within(self) -> str | None:
+        """A deadline, ISO 8601."""
+        return self.engine.within
+
+    @property
+    def delay(self) -> str | None:
+        """What passes before it starts, ISO 8601."""
+        return self.engine.delay
+
+    @property
+    def plan(self) -> JsonObject | None:
+        """Of a step that carries a plan out: the tools it may call."""
+        return self.engine.plan if self.executor == "server" else None
+
+    @property
+    def among(self) -> tuple[Among, ...]:
+        """The properties, itself included, whose value is one of a list."""
+        return tuple(Among(names, engine.among) for names, engine in self._engines() if engine.among is not None)
+
+    @property
+    def plans(self) -> tuple[Planned, ...]:
+        """The properties, itself included, that are filled with a plan."""
+        return tuple(
+            Planned(names, engine.plan)
+            for names, engine in self._engines()
+            if engine.plan is not None and (names or self.executor != "server")
+        )
+
+    def _engines(self) -> Iterator[tuple[tuple[str, ...], EngineProperties]]:
+        yield (), self.engine
+        yield from ((slot.names, slot.engine) for slot in self.slots)
+
+    @property
+    def output(self) -> bool:
+        """Whether its value is the member `output` of what is recorded."""
+        properties = self.schema.get("properties") if isinstance(self.schema, dict) else None
+        return isinstance(properties, dict) and "output" in properties
+
+
+class Chunk(msgspec.Struct, frozen=True, gc=False):
+    """What one executor does without a break."""
+
+    name: str
+    executor: Executor
+    steps: tuple[Step, ...]
+    frame: JsonObject | None = None
+    """The schema around the steps, its `properties` empty; `None` if it is an object that requires them all."""
+    definition: str | None = None
+    """What it is called among the definitions; `None` if it stands in its place."""
+
+    @property
+    def schema(self) -> JsonObject:
+        """Its schema without what is for the engine."""
+        return framed(self.frame, {step.key: step.schema for step in self.steps})
+
+
+def framed(frame: JsonObject | None, properties: JsonObject) -> JsonObject:
+    """Return an object with these properties in a frame."""
+    if frame is None:
+        whole: JsonObject = {"type": "object", "properties": properties}
+        return {**whole, "required": list(properties)} if properties else whole
+    return {**frame, "properties": {**as_object(frame["properties"]), **properties}} if "properties" in frame else frame
+
+
+# The parts of a process: contexts, blocks and conditions.
+#
+# True of this form: contexts stand in an order in which they can run; a `repeat` stands before its `else`.
+
+
+class Condition(msgspec.Struct, frozen=True, gc=False):
+    """Holds if one of its tests does: the value of the path satisfies the schema."""
+
+    tests: tuple[tuple[Read, Json], ...]
+
+
+class Body(msgspec.Struct, frozen=True, gc=False):
+    """Contexts that run together, once or once a round."""
+
+    contexts: tuple[Context, ...]
+    value: Value | None = None
+    """What the body gives; `None` if nobody reads it."""
+    frame: JsonObject | None = None
+    """The schema around the contexts; `None` if it is an object that requires them all."""
+
+
+class Branch(msgspec.Struct, frozen=True, gc=False):
+    """One case of a `when`."""
+
+    condition: Condition | None
+    """`None` for the `else`."""
+    body: Body
+
+
+class When(msgspec.Struct, frozen=True, gc=False):
+    """The first branch whose condition holds."""
+
+    name: str
+    branches: tuple[Branch, ...]
+    key: str | None = None
+    within: str | None = None
+    delay: str | None = None
+    about: JsonObject | None = None
+    definition: str | None = None
+
+
+class Each(msgspec.Struct, frozen=True, gc=False):
+    """The body once an element, concurrently."""
+
+    name: str
+    item: str
+    source: Value
+    """The list, or a number for 1, 2, 3, …"""
+    body: Body
+    most: int | None
+    key: str | None = None
+    within: str | None = None
+    delay: str | None = None
+    about: JsonObject | None = None
+    definition: str | None = None
+    least: int | None = None
+    """Of a number of rounds: all of them."""
+
+
+class Repeat(msgspec.Struct, frozen=True, gc=False):
+    """The body again and again, or one element after the other."""
+
+    name: str
+    body: Body
+    until: Condition | None
+    item: str | None
+    source: Value | None
+    most: int | None
+    keep: int | None = None
+    hands: tuple[str, ...] | None = None
+    """The keys that `previous` and `rounds` show; `None` for all there are."""
+    otherwise: str | None = None
+    """The name of the context with its `else`."""
+    key: str | None = None
+    within: str | None = None
+    delay: str | None = None
+    about: JsonObject | None = None
+    definition: str | None = None
+    least: int | None = None
+    """One round, or none where there is a list."""
+
+
+class Else(msgspec.Struct, frozen=True, gc=False):
+    """What runs when a `repeat` has ended in vain."""
+
+    name: str
+    of: str
+    body: Body
+    about: JsonObject | None = None
+    definition: str | None = None
+
+
+class Try(msgspec.Struct, frozen=True, gc=False):
+    """The first body, and the second when the first has failed for good."""
+
+    name: str
+    body: Body
+    otherwise: Body
+    key: str | None = None
+    within: str | None = None
+    delay: str | None = None
+    about: JsonObject | None = None
+    definition: str | None = None
+
+
+class Do(msgspec.Struct, frozen=True, gc=False):
+    """The body, once."""
+
+    name: str
+    body: Body
+    key: str | None = None
+    within: str | None = None
+    delay: str | None = None
+    about: JsonObject | None = None
+    definition: str | None = None
+
+
+Block: TypeAlias = When | Each | Repeat | Else | Try | Do
+Context: TypeAlias = Chunk | Block
+
+
+def bodies_of(context: Context) -> tuple[Body, ...]:
+    """Return the bodies of a block, in order; a chunk has none."""
+    match context:
+        case Chunk():
+            return ()
+        case When(branches=branches):
+            return tuple(branch.body for branch in branches)
+        case Try(body=first, otherwise=second):
+            return first, second
+        case _:
+            return (context.body,)
+
+
+def all_contexts(body: Body) -> Iterator[Context]:
+    """Yield all contexts of a body and of the blocks in it, each block before what is in it."""
+    waiting = list(reversed(body.contexts))
+    while waiting:
+        context = waiting.pop()
+        yield context
+        for inner in reversed(bodies_of(context)):
+            waiting.extend(reversed(inner.contexts))

@@ -1,0 +1,371 @@
+"""A process as something to look at: steps in lanes, chunks and blocks as boxes, and who reads whom."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+from unicodedata import combining, east_asian_width
+
+from instrc.problems.files import TooLarge
+from instrc.problems.problem import CompileError
+from instrc.process.chunk_json import write_chunk, write_step
+from instrc.process.flow import (
+    Body,
+    Chunk,
+    Condition,
+    Context,
+    Do,
+    Each,
+    Else,
+    Executor,
+    Read,
+    Repeat,
+    Step,
+    Try,
+    Value,
+    When,
+    reads_of,
+)
+from instrc.process.process import Process
+from instrc.text.jsonvalue import Json
+from instrc.text.limits import PICTURED_LETTERS, PICTURED_LEVELS
+from instrc.text.source import Span
+from instrc.text.visible import visible
+
+# A process as something to look at: steps in lanes, chunks and blocks as boxes, and who reads whom.
+#
+# True of this form: every line that reads a part of the process names it by its id, ids are unique,
+# and boxes stand in the order in which they run.  Nothing has a place on paper yet.
+
+
+LANES: dict[Executor, str] = {"model": "Model", "server": "Server", "user": "Person"}
+"""The lanes from left to right, as they are headed."""
+
+
+@dataclass(frozen=True, slots=True)
+class PictureRead:
+    """Something that is read: the path as it is written, and the id of the step or block it comes from."""
+
+    text: str
+    source: str | None
+    """`None` for `prompt`, for inputs, and for what leads nowhere."""
+    inner: bool = False
+    """A name that a block gives to what is in it, such as its element; else the value of a block, when it is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class PictureStep:
+    """A step."""
+
+    id: str
+    key: str
+    lane: Executor
+    reads: tuple[PictureRead, ...]
+    notes: tuple[str, ...]
+    """What else is to be said in a few words: its activity, a deadline."""
+    schema: Json
+    source: str | None
+    """Where the program says it, as `meeting.aug:3`, with the text of the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a box: all of a chunk, or one body of a block."""
+
+    title: str | None
+    reads: tuple[PictureRead, ...]
+    """What the condition of a branch reads."""
+    items: tuple[PictureStep | Box, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A chunk or a block."""
+
+    id: str
+    name: str
+    """As in the process: `llmContext1`, `eachContext2`."""
+    kind: str
+    """`chunk`, or what the block does: `when`, `each`, `repeat`, `else`, `try`, `do`."""
+    title: str
+    lane: Executor | None
+    """Of a chunk."""
+    entry: bool
+    """The tool that starts the process."""
+    reads: tuple[PictureRead, ...]
+    sections: tuple[Section, ...]
+    schema: Json
+    """Of a chunk: as it stands in the process."""
+    key: str | None = None
+    """Of a block whose value is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One export."""
+
+    name: str
+    title: str | None
+    inputs: tuple[str, ...]
+    boxes: tuple[Box, ...]
+
+    def all(self) -> Iterator[Box | PictureStep]:
+        """Yield every box and step, each box before what is in it."""
+        waiting: list[Box | PictureStep] = list(reversed(self.boxes))
+        while waiting:
+            item = waiting.pop()
+            yield item
+            if isinstance(item, Box):
+                waiting.extend(reversed([each for section in item.sections for each in section.items]))
+
+    def nodes(self) -> Iterator[PictureStep]:
+        """Yield every step, in order."""
+        return (item for item in self.all() if isinstance(item, PictureStep))
+
+    def lanes(self) -> tuple[Executor, ...]:
+        """Return the lanes that have something in them, from left to right."""
+        used = {node.lane for node in self.nodes()} | {box.lane for box in self.all() if isinstance(box, Box)}
+        return tuple(lane for lane in LANES if lane in used) or ("model",)
+
+
+def picture_reads(item: PictureStep | Box) -> list[PictureRead]:
+    """Return all that a step or a box reads."""
+    if isinstance(item, PictureStep):
+        return list(item.reads)
+    return [*item.reads, *(line for section in item.sections for line in section.reads)]
+
+
+# Find out what there is to see in a process: boxes, steps and who reads whom.
+
+
+_AROUND = 80
+"""Letters of a long line that are shown before a step, and half of those after it."""
+
+
+def picture_of(process: Process, name: str, places: Mapping[str, Span] | None = None) -> Picture:
+    """Return what there is to see; `places` says where the program defines the step of a key."""
+    try:
+        return _Painter(places or {}).picture(process, name)
+    except RecursionError:
+        raise CompileError([TooLarge(what="the picture", limit=PICTURED_LEVELS, unit="levels")]) from None
+
+
+@dataclass(slots=True)
+class _Painter:
+    """One walk through a process, in the order in which it runs."""
+
+    places: Mapping[str, Span]
+    known: dict[str, str] = field(default_factory=dict)
+    """Keys that can be read here, with the ids of what they stand for."""
+    names: dict[str, str] = field(default_factory=dict)
+    """Names that the blocks around give to what is in them, with the ids of these blocks."""
+    count: int = 0
+
+    def picture(self, process: Process, name: str) -> Picture:
+        inputs = tuple(process.inputs) if process.inputs else ("prompt",)
+        contexts = process.body.contexts
+        boxes = [self.box(context, first=index == 0) for index, context in enumerate(contexts)]
+        return Picture(name, process.title, inputs, tuple(boxes))
+
+    def box(self, context: Context, *, first: bool = False) -> Box:
+        self.count += 1
+        here = f"b{self.count}"
+        match context:
+            case Chunk(name, executor, steps):
+                nodes = tuple(self.node(step, context) for step in steps)
+                entry = first and executor == "model"
+                return Box(here, name, "chunk", name, executor, entry, (), (Section(None, (), nodes),), write_chunk(context))
+            case When(name, branches, key):
+                sections = []
+                for index, branch in enumerate(branches):
+                    said = (
+                        "otherwise"
+                        if branch.condition is None
+                        else ("if " if not index else "else if ") + _condition_as_text(branch.condition)
+                    )
+                    reads = tuple(self.lines(_reads_of_condition(branch.condition)))
+                    sections.append(Section(said, reads, self.body(branch.body, {})))
+                return self.block(here, name, "when", "when", (), sections, key, context)
+            case Each(name, item, source, body, most, key):
+                title = f"each {item} in {_text(source)}" + ("" if most is None or most == _USUAL else f" · at most {most:,}")
+                reads = tuple(self.lines(reads_of(source)))
+                return self.block(here, name, "each", title, reads, [self.section(None, body, here, (item,))], key, context)
+            case Repeat(name, body, until, item, source, most, keep, _hands, _otherwise, key):
+                title = "repeat" + (f" {item} in {_text(source)}" if item else "")
+                title += f" until {_condition_as_text(until)}" if until else ""
+                title += f" · at most {most:,} rounds" if most is not None else ""
+                title += f" · keep {keep}" if keep else ""
+                reads = tuple(self.lines(reads_of(source)))
+                names = ("round", "rounds", "previous", *([item] if item else []))
+                return self.block(here, name, "repeat", title, reads, [self.section(None, body, here, names)], key, context)
+            case Else(name, of, body):
+                return self.block(
+                    here, name, "else", f"else of {of}", (), [self.section(None, body, here, ("rounds",))], None, context
+                )
+            case Try(name, body, otherwise, key):
+                sections = [self.section("try", body, here, ()), self.section("if it fails", otherwise, here, ("error",))]
+                return self.block(here, name, "try", "try", (), sections, key, context)
+            case Do(name, body, key):
+                return self.block(here, name, "do", "do", (), [self.section(None, body, here, ())], key, context)
+            case _:
+                assert_never(context)
+
+    def block(
+        self,
+        here: str,
+        name: str,
+        kind: str,
+        title: str,
+        reads: tuple[PictureRead, ...],
+        sections: list[Section],
+        key: str | None,
+        context: When | Each | Repeat | Else | Try | Do,
+    ) -> Box:
+        within = getattr(context, "within", None)
+        delay = getattr(context, "delay", None)
+        title += (f" · within {within}" if within else "") + (f" · after {delay}" if delay else "")
+        if key is not None:
+            self.known[key] = here
+            title += f"  →  {key}"
+        return Box(here, name, kind, title, None, entry=False, reads=reads, sections=tuple(sections), schema=None, key=key)
+
+    def section(self, title: str | None, body: Body, here: str, names: Iterable[str]) -> Section:
+        return Section(title, (), self.body(body, dict.fromkeys(names, here)))
+
+    def body(self, body: Body, names: Mapping[str, str]) -> tuple[Box, ...]:
+        """Paint what is in a body, where some further names can be read."""
+        before = dict(self.names)
+        self.names |= names
+        boxes = tuple(self.box(context) for context in body.contexts)
+        self.names = before
+        return boxes
+
+    def node(self, step: Step, chunk: Chunk) -> PictureStep:
+        reads = tuple(self.lines(step.references))
+        self.count += 1
+        made = f"s{self.count}"
+        self.known[step.key] = made
+        self.known[f"{chunk.name}.{step.key}"] = made  # as processes written by hand may call it
+        notes = [f"calls {step.activity}"] if step.activity else []
+        notes += ["fails the block"] if step.fail else []
+        notes += [f"within {step.within}"] if step.within else []
+        notes += [f"after {step.delay}"] if step.delay else []
+        notes += ["a plan"] if step.plans else []
+        at = self.places.get(step.key)
+        where = None if at is None else f"{at.source.name}:{at.line}  {_line_around(at)}"
+        return PictureStep(made, step.key, chunk.executor, reads, tuple(notes), write_step(step), where)
+
+    def lines(self, reads: Iterable[Read]) -> Iterator[PictureRead]:
+        for read in dict.fromkeys(reads):
+            source = self.source(read)
+            inner = None if source is not None else self.names.get(read.first)
+            yield PictureRead(read.text, source or inner, inner is not None)
+
+    def source(self, read: Read) -> str | None:
+        """Return the step or block whose key a path begins with; a key may have dots in it."""
+        names = [segment.name for segment in read.segments]
+        for size in range(min(len(names), PICTURED_LETTERS), 0, -1):
+            found = self.known.get(".".join(names[:size]))
+            if found is not None:
+                return found
+        return None
+
+
+_USUAL = 1000
+"""The limit of an `each` where none is written."""
+
+
+def _reads_of_condition(condition: Condition | None) -> list[Read]:
+    return [] if condition is None else [read for read, _ in condition.tests]
+
+
+def _condition_as_text(condition: Condition) -> str:
+    """Say a condition as the language writes it."""
+    return " or ".join(f"{read.text}{_test(schema)}" for read, schema in condition.tests)
+
+
+def _test(schema: Json) -> str:
+    if isinstance(schema, dict) and schema.keys() == {"const"}:
+        return "" if schema["const"] is True else f" is {_short(_json(schema['const']))}"
+    return f" @ {_short(_json(schema))}"
+
+
+def _text(value: Value | None) -> str:
+    reads = list(reads_of(value))
+    if isinstance(value, Read):
+        return value.text
+    return ", ".join(read.text for read in reads) if reads else _short(str(getattr(value, "value", "…")))
+
+
+def _line_around(at: Span) -> str:
+    """Return the line of a step; of a long line, such as a program in one line, the part around the step."""
+    line = at.source.line(at.line)
+    begin = max(at.column - 1 - _AROUND, 0)
+    end = at.column - 1 + 2 * _AROUND
+    return ("…" if begin else "") + line[begin:end].strip() + ("…" if end < len(line) else "")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= PICTURED_LETTERS else text[: PICTURED_LETTERS - 1] + "…"
+
+
+def _json(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+# The arrows of a picture, for programs that place them themselves.
+
+
+@dataclass(frozen=True, slots=True)
+class ReadArrow:
+    """From what is read to who reads it."""
+
+    source: str
+    """The id of a step, of a block, or `in0` for the first input."""
+    target: str
+    said: str
+    """The path; empty for all of a result, whose name is on its box already: programs lay words over boxes."""
+    name: str | None
+    """The name that a block gives to what is in it, if that is what is read."""
+
+
+def arrows_of(picture: Picture) -> Iterator[ReadArrow]:
+    """Yield the arrows, reader by reader."""
+    inputs = {name: f"in{index}" for index, name in enumerate(picture.inputs)}
+    names = {id_: name for name, id_ in inputs.items()} | {item.id: item.key or "" for item in picture.all()}
+    for item in picture.all():
+        for line in picture_reads(item):
+            first = line.text.partition(".")[0]
+            source = line.source or inputs.get(first)
+            if source is not None and source != item.id:
+                yield ReadArrow(source, item.id, "" if line.text == names[source] else line.text, first if line.inner else None)
+
+
+# Words in a picture: what can be shown of them, and how much room they take.
+
+
+def printable(text: str) -> str:
+    """Return a text in one line of visible characters."""
+    return visible(" ".join(text.split()))
+
+
+def wide(text: str) -> int:
+    """Return how many letters wide a text is: wide ones count twice, marks on others not at all."""
+    return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def shorten_to_width(text: str, width: float, letter: float) -> str:
+    """Return a text cut in its middle to a width in pixels."""
+    room = max(int(width / letter), 4)
+    text = " ".join(text.split())
+    if wide(text) <= room:
+        return text
+    half = (room - 1) // 2
+    head, tail = text[:half], text[-half:]
+    while wide(head) > half:
+        head = head[:-1]
+    while wide(tail) > half:
+        tail = tail[1:]
+    return f"{head}…{tail}"

@@ -1,0 +1,232 @@
+"""Write pictures as one page that needs nothing else: no network, no other file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
+from typing import TypeAlias
+
+from instrc.process.layout import layout, leaves
+from instrc.process.picture import LANES, Box, Picture, PictureStep
+from instrc.process.svg import escape, figure, style
+from instrc.schema.strip import strip
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
+from instrc.text.limits import HEADING_NAMES
+
+# JSON texts in which every value that occurs several times is written once: the schemas of a page repeat each other.
+
+
+_Node: TypeAlias = str | tuple[str | int, ...]
+
+
+class SharedJson:
+    """A table of values; a value is known by its number.
+
+    A text stands as itself, other scalars as `["12.0"]`, an array as `["[", number…]`, an object as `["{", number of a key,
+    number of its value…]`.  So the order of keys stays, and numbers of any size, which a parser of JavaScript would change.
+    """
+
+    def __init__(self) -> None:
+        """Begin without values."""
+        self._numbers: dict[_Node, int] = {}
+
+    def number_of(self, value: Json) -> int:
+        """Return the number of a value, which is added if it is a new one; values may nest to any depth."""
+        numbers: dict[int, int] = {}  # by identity: what stands in several places is looked at once
+        waiting: list[tuple[Json, bool]] = [(value, False)]
+        while waiting:
+            node, inside_is_done = waiting.pop()
+            if id(node) in numbers:
+                continue
+            inside = list(node.values()) if isinstance(node, dict) else node if isinstance(node, list) else []
+            if inside and not inside_is_done:
+                waiting.append((node, True))
+                waiting.extend((part, False) for part in reversed(inside))
+            else:
+                numbers[id(node)] = self._number(self._node(node, [numbers[id(part)] for part in inside]))
+        return numbers[id(value)]
+
+    def table(self) -> Json:
+        """Return the values in the order of their numbers."""
+        return [node if isinstance(node, str) else list(node) for node in self._numbers]
+
+    def _node(self, value: Json, inside: list[int]) -> _Node:
+        """Return a value as it stands in the table; the numbers of what is in it are known."""
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list):
+            return ("[", *inside)
+        if isinstance(value, dict):
+            return ("{", *(number for pair in zip(map(self._number, value), inside, strict=True) for number in pair))
+        return (dumps(value),)
+
+    def _number(self, node: _Node) -> int:
+        return self._numbers.setdefault(node, len(self._numbers))
+
+
+# Collect what a page shows of steps and chunks: each text once, however many pictures repeat it.
+#
+# Exports that begin with the same steps have the same chunks in them, and the three views of a chunk are nearly the same;
+# together they are most of what a page says.
+
+
+def facts_of(pictures: Sequence[Picture]) -> Json:
+    """Return the facts, the table of the schemas in them, and as `of` the number of each element's fact, by its id."""
+    facts = _Facts()
+    of: dict[str, Json] = {}
+    for index, picture in enumerate(pictures):
+        for box in picture.all():
+            if isinstance(box, PictureStep):
+                of[f"e{index}-{box.id}"] = facts.step(box)
+            elif box.lane is not None:
+                of[f"e{index}-{box.id}"] = facts.chunk(box)
+    return {"schemas": facts.schemas.table(), "facts": list(facts.all.values()), "of": of}
+
+
+class _Facts:
+    """Facts by their text, in the order in which they are first met."""
+
+    def __init__(self) -> None:
+        self.all: dict[str, Json] = {}
+        self.schemas = SharedJson()
+        self._numbers: dict[str, int] = {}
+
+    def chunk(self, box: Box) -> int:
+        """Return the number of a chunk."""
+        views = {"tool": strip(box.schema, {"engine"}), "result": strip(box.schema, {"all"}), "process": box.schema}
+        lane = None if box.lane is None else LANES[box.lane]
+        return self._number(
+            {"name": box.name, "lane": lane, "views": {name: self.schemas.number_of(view) for name, view in views.items()}}
+        )
+
+    def step(self, node: PictureStep) -> int:
+        """Return the number of a step."""
+        return self._number(
+            {
+                "name": node.key,
+                "lane": LANES[node.lane],
+                "source": node.source,
+                "notes": list(node.notes),
+                "reads": [line.text for line in node.reads],
+                "schema": self.schemas.number_of(node.schema),
+            }
+        )
+
+    def _number(self, fact: dict[str, Json]) -> int:
+        text = json.dumps(fact)
+        self.all.setdefault(text, fact)
+        return self._numbers.setdefault(text, len(self._numbers))
+
+
+# Write pictures as one page that needs nothing else: no network, no other file.
+#
+# Hovering or focusing a step shows its schema and the line of the source; a chunk shows its three views.
+
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+
+_WITHOUT_SCRIPTS = (
+    "header label, header output, header button, aside { display: none } main { grid-template-columns: 1fr } "
+    "figure[hidden] { display: block } "
+    "@media print { figure > svg.instrc { max-height: none; break-inside: auto } }"
+)
+"""Nothing is offered that only a script does, and all pictures are shown: on paper over as many sheets as they need."""
+_SIGNIFICANT = re.compile("[<>&\ud800-\udfff]")
+_SMALLEST = 0.8
+"""How far a picture shrinks to fit its window; below that nobody could read it, so it is scrolled."""
+
+
+def html(pictures: Sequence[Picture]) -> str:
+    """Return a page with one picture for each export."""
+    return "".join(_page(pictures))
+
+
+def _page(pictures: Sequence[Picture]) -> Iterator[str]:
+    title = escape(_title(pictures))
+    here = files("instrc.process")
+    yield (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>{style()}{(here / 'page.css').read_text(encoding='utf-8')}</style>\n"
+        f"<noscript><style>{_WITHOUT_SCRIPTS}</style></noscript>\n</head>\n<body>\n"
+    )
+    yield '<a class="skip" href="#list">Skip to the list of steps</a>\n'
+    yield "<header>\n" + (f"<h1>{title}</h1>\n")
+    if len(pictures) > 1:
+        options = "".join(
+            f'<option value="{index}">{escape(each.title or each.name)}</option>' for index, each in enumerate(pictures)
+        )
+        yield f'<label>Export <select id="export">{options}</select></label>\n'
+    yield (
+        '<label>Find <input id="find" type="search" autocomplete="off" aria-describedby="found"></label>'
+        '<output id="found"></output>\n'
+        '<button id="theme" type="button" aria-pressed="false">Dark</button>\n</header>\n'
+    )
+    yield '<main>\n<div id="pictures" tabindex="-1">\n'
+    for index, picture in enumerate(pictures):
+        hidden = " hidden" if index else ""
+        placed = layout(picture)
+        drawn = figure(placed, styled=False, prefix=f"e{index}-")
+        cuts = " ".join(f"{cut:.0f}" for cut in leaves(placed))
+        size = f'style="min-width:{placed.width * _SMALLEST:.0f}px"'
+        yield f'<figure data-export="{index}" data-leaves="{cuts}" {size}{hidden}>{drawn}</figure>\n'
+    yield (
+        '</div>\n<aside id="panel" aria-label="Details" aria-live="polite"><p class="hint">Point at a step to see its schema and '
+        "its line in the source; choose a chunk to see its three views. With the keyboard: Tab into the picture, then the arrow "
+        "keys; Enter keeps what is shown, Escape lets it go.</p></aside>\n</main>\n"
+    )
+    yield '<section id="list" aria-label="All steps as a list">\n'
+    for index, picture in enumerate(pictures):
+        yield from _list(picture, f"e{index}-")
+    yield "</section>\n"
+    yield f'<script type="application/json" id="data">{_embedded(facts_of(pictures))}</script>\n'
+    yield f"<script>{(here / 'page.js').read_text(encoding='utf-8')}</script>\n</body>\n</html>\n"
+
+
+def _title(pictures: Sequence[Picture]) -> str:
+    """Return the names of the exports; of many, the first ones and how many more there are."""
+    names = [picture.title or picture.name for picture in pictures]
+    more = len(names) - HEADING_NAMES
+    return ", ".join(names[:HEADING_NAMES]) + (f" and {more:,} more" if more > 0 else "") or "nothing"
+
+
+def _list(picture: Picture, prefix: str) -> Iterator[str]:
+    """Yield the steps as a list, for those who do not see the picture."""
+    count = sum(1 for _ in picture.nodes())
+    steps = f"{count:,} step{'s' * (count != 1)} as a list"
+    yield f"<details><summary>{escape(picture.title or picture.name)}: {steps}</summary>\n<ol>\n"
+    yield from _entries(picture.boxes, prefix)
+    yield "</ol>\n</details>\n"
+
+
+def _entries(items: Iterable[PictureStep | Box], prefix: str) -> Iterator[str]:
+    """Yield steps as entries of a list; a block is an entry with a list of its own, and so is each of its branches."""
+    for item in items:
+        if isinstance(item, PictureStep):
+            yield _entry(item, prefix)
+        elif item.lane is not None:
+            yield from _entries(item.sections[0].items, prefix)
+        else:
+            yield f"<li>{escape(item.title)}<ol>\n"
+            for section in item.sections:
+                yield f"<li>{escape(section.title)}<ol>\n" if section.title else ""
+                yield from _entries(section.items, prefix)
+                yield "</ol></li>\n" if section.title else ""
+            yield "</ol></li>\n"
+
+
+def _entry(node: PictureStep, prefix: str) -> str:
+    reads = f", reads {escape(', '.join(line.text for line in node.reads))}" if node.reads else ""
+    notes = f", {escape(', '.join(node.notes))}" if node.notes else ""
+    link = f'<a href="#{prefix}{node.id}">{escape(node.key)}</a>'
+    return f"<li>{link} ({LANES[node.lane].lower()}{notes}{reads})</li>\n"
+
+
+def _embedded(value: Json) -> str:
+    """Return JSON that cannot end the script element it stands in; halves of surrogate pairs are no text, and escaped as well."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _SIGNIFICANT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -1,0 +1,635 @@
+"""A process, read from its JSON and written as it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from instrc.process.chunk_json import (
+    OWN,
+    BodyWithEngine,
+    Common,
+    UnreadableProcessError,
+    about_of,
+    condition_of,
+    engine_property,
+    frame_of,
+    is_branch,
+    is_count,
+    least_of,
+    read_chunk,
+    refuse_process,
+    resolved,
+    source_of,
+    timed,
+    when_branches,
+    write_chunk,
+)
+from instrc.process.flow import (
+    Block,
+    Body,
+    Branch,
+    Chunk,
+    Condition,
+    Constant,
+    Context,
+    Do,
+    Each,
+    Else,
+    Executor,
+    Repeat,
+    Try,
+    Value,
+    When,
+    all_contexts,
+    bodies_of,
+    framed,
+    is_value,
+    value_of,
+    written_value,
+)
+from instrc.text.jsonvalue import (
+    LATEST_DRAFT,
+    Json,
+    JsonArray,
+    JsonObject,
+    as_object,
+    mapping,
+    optional_text,
+    pointer,
+    put,
+    tokens,
+)
+from instrc.text.limits import ELEMENTS, PROCESS_CONTEXTS, PROCESS_LEVELS, ROUNDS
+
+if TYPE_CHECKING:
+    from instrc.problems.problem import CompileError
+
+
+# From the JSON of a process to its parts: all spellings, those written by hand included.
+
+
+_NAME = r"(?i)(llm|server|user|human|when|each|repeat|try|do|else)_?context_?\d*(?:_item\d+)?"  # compiled when it is needed
+_EXECUTOR: dict[str, Executor] = {"llm": "model", "server": "server", "user": "user", "human": "user"}
+_DEFINITIONS = "#/$defs/"
+_NO_CONTEXT = "a context is called `llmContext1`, `serverContext1`, `eachContext1`"
+
+
+def _kind(name: str) -> str:
+    return cast("re.Match[str]", re.fullmatch(_NAME, name))[1].lower()
+
+
+def is_context(name: str) -> bool:
+    """Tell whether a property of a process is called as a context is."""
+    return "context" in name.casefold() and re.fullmatch(_NAME, name) is not None
+
+
+def body_of(document: Json) -> Body:
+    """Return the contexts of a process; `UnreadableProcessError` says why a document is none."""
+    properties = document.get("properties") if isinstance(document, dict) else None
+    if not isinstance(properties, dict) or not properties:
+        refuse_process("", "a process has a property for each context")
+    for name in properties:
+        if not is_context(name):
+            refuse_process(pointer(("properties", name)), _NO_CONTEXT)
+    if isinstance(document, dict) and "value" in document and not is_value(document["value"]):
+        refuse_process("/value", 'it is a path, `{ "const": … }`, or a list or an object of these')
+    return _ProcessReader(document).read(properties)
+
+
+class _WrittenBody(Struct, frozen=True):
+    """A body as it is written: the engine property of its branch, its contexts, its place."""
+
+    engine: JsonObject
+    properties: JsonObject
+    place: str
+    frame: JsonObject | None = None
+    """The schema around the contexts, unless it is as usual."""
+
+
+class _ProcessReader(Struct):
+    """The reading of one document; blocks are found from outside in and made from inside out, so that depth costs no stack."""
+
+    document: Json
+    parts: dict[str, list[_WrittenBody]] = field(default_factory=dict)
+    """The bodies of each block, by its place."""
+    made: dict[str, Context] = field(default_factory=dict)
+
+    def read(self, properties: JsonObject) -> Body:
+        engine = self.document if isinstance(self.document, dict) and "value" in self.document else {}
+        whole = _WrittenBody(engine, properties, "/properties")
+        found: list[tuple[str, JsonObject, str, str | None]] = []
+        waiting = [whole]
+        while waiting:
+            part = waiting.pop()
+            for name, written in part.properties.items():
+                if not is_context(name):
+                    continue
+                place = f"{part.place}/{name}"
+                schema = self.resolved(written, place)
+                found.append((name, schema, place, self.definition(written)))
+                if len(found) > PROCESS_CONTEXTS or place.count("/properties/") > PROCESS_LEVELS:
+                    refuse_process("", f"its blocks hold themselves, or are more than {PROCESS_CONTEXTS:,}")
+                if _kind(name) not in _EXECUTOR:
+                    self.parts[place] = list(self.bodies(_kind(name), schema, place))
+                    waiting.extend(self.parts[place])
+        for name, schema, place, definition in reversed(found):
+            self.made[place] = self.context(name, schema, place, definition)
+        return self.body(whole)
+
+    def body(self, part: _WrittenBody) -> Body:
+        contexts = tuple(self.made[f"{part.place}/{name}"] for name in part.properties if is_context(name))
+        value = part.engine.get("value")
+        return Body(self.paired(contexts, part.place), None if value is None else value_of(value), part.frame)
+
+    def paired(self, contexts: tuple[Context, ...], place: str) -> tuple[Context, ...]:
+        """Tell each `repeat` which context is its `else`."""
+        others: dict[str, str] = {}
+        for context in contexts:
+            if isinstance(context, Else) and others.setdefault(context.of, context.name) != context.name:
+                refuse_process(f"{place}/{context.name}", f"`{context.of}` has an `else` already, `{others[context.of]}`")
+        names = {context.name for context in contexts if isinstance(context, Repeat)}
+        for of, name in others.items():
+            if of not in names:
+                refuse_process(f"{place}/{name}", f"there is no `{of}` beside it")
+        if not others:
+            return contexts
+
+        return tuple(
+            replace(context, otherwise=others[context.name])
+            if isinstance(context, Repeat) and context.name in others
+            else context
+            for context in contexts
+        )
+
+    def context(self, name: str, schema: JsonObject, place: str, definition: str | None) -> Context:
+        kind = _kind(name)
+        if kind in _EXECUTOR:
+            if not isinstance(schema.get("properties", {}), dict):
+                refuse_process(f"{place}/properties", "it is an object of steps")
+            return timed(read_chunk(name, _EXECUTOR[kind], schema, definition, partial(self.resolved, place=place)), place)
+        for word in ("minItems", "maxItems"):
+            if not is_count(schema.get(word, 0)):
+                refuse_process(f"{place}/{word}", "it is a number of elements")
+        about = about_of(kind, schema)
+        bodies = [(part.engine, self.body(part)) for part in self.parts[place]]
+        if kind == "else":
+            return self.else_(name, bodies, place, about, definition)
+        engine = engine_property(kind, "block", schema, place)
+        common = (
+            optional_text(engine.get("key")),
+            optional_text(engine.get("within")),
+            optional_text(engine.get("delay")),
+            about,
+            definition,
+        )
+        match kind:
+            case "when":
+                return When(name, when_branches(bodies, place), *common)
+            case "try":
+                if len(bodies) != 2:
+                    refuse_process(place, "a `try` has two branches")
+                return Try(name, bodies[0][1], bodies[1][1], *common)
+            case "each":
+                return self.each(name, schema, bodies[0][1], engine, common)
+            case "repeat":
+                return self.repeat(name, schema, bodies[0][1], engine, place, common)
+            case _:
+                return Do(name, bodies[0][1], *common)
+
+    def definition(self, written: Json) -> str | None:
+        """Return what a context is called among the definitions, if it does nothing but refer to it."""
+        match written:
+            case {"$ref": str(reference), **others} if not others and reference.startswith(_DEFINITIONS):
+                name = reference[len(_DEFINITIONS) :]
+                found = self.document.get("$defs") if isinstance(self.document, dict) else None
+                target = found.get(name) if isinstance(found, dict) else None
+                plain = isinstance(target, dict) and "$ref" not in target
+                return name if plain else None
+            case _:
+                return None
+
+    def resolved(self, schema: Json, place: str) -> JsonObject:
+        """Follow references within the document from the top of a schema; what stands beside one counts as well."""
+        try:
+            return resolved(schema, self.document)
+        except ValueError as error:
+            refuse_process(place, str(error))
+
+    # --- blocks -------------------------------------------------------------------------------------------------------------
+
+    def bodies(self, kind: str, schema: JsonObject, place: str) -> Iterator[_WrittenBody]:
+        """Yield the bodies of a block as they are written."""
+        if kind in {"when", "try", "else"}:
+            listed = schema.get("anyOf")
+            if not isinstance(listed, list):
+                refuse_process(place, "its branches stand in `anyOf`")
+            number = 0
+            for index, written in enumerate(listed):
+                if not isinstance(written, dict) or written.get("type") != "null":
+                    yield self.branch(written, kind, f"{place}/anyOf/{index}", number)
+                    number += 1
+        elif kind == "do":
+            yield self.part(schema, kind, place)
+        else:
+            yield replace(self.part(schema.get("items"), kind, f"{place}/items"), engine=mapping(schema.get(kind)))
+
+    def branch(self, written: Json, kind: str, place: str, number: int) -> _WrittenBody:
+        """Return one of several bodies, of which a run records by `branch` which one it was."""
+        part = self.part(written, kind, place, None if kind == "else" else number)
+        engine_property(kind, "branch", {kind: part.engine}, place)
+        said = part.properties.get("branch")
+        if kind != "else" and not (isinstance(said, dict) and is_branch(said.get("const"), number)):
+            where = f"{place}/properties/branch" if "branch" in part.properties else place
+            refuse_process(where, f'it has a property `branch`, {{ "const": {number} }}, that tells which branch it is')
+        return part
+
+    def part(self, written: Json, kind: str, place: str, branch: int | None = None) -> _WrittenBody:
+        schema = self.resolved(written, place)
+        properties = schema.get("properties", {})
+        if not isinstance(properties, dict):
+            refuse_process(f"{place}/properties", "it is an object of contexts")
+        for name in properties:
+            if not is_context(name) and (branch is None or name != "branch"):
+                refuse_process(place + pointer(("properties", name)), _NO_CONTEXT)
+        if not isinstance(schema.get(kind, {}), dict):
+            refuse_process(f"{place}/{kind}", "an engine property is an object")
+        around = {word: each for word, each in schema.items() if word != kind}
+        if kind == "do":
+            around = {word: each for word, each in around.items() if word in OWN["do"]}
+        contexts = dict.fromkeys(filter(is_context, properties))
+        frame = frame_of(around, contexts, None if branch is None else {"branch": {"const": branch}})
+        return _WrittenBody(mapping(schema.get(kind)), properties, f"{place}/properties", frame)
+
+    def each(self, name: str, schema: JsonObject, body: Body, engine: JsonObject, common: Common) -> Each:
+        most = schema.get("maxItems")
+        source = source_of(engine["in"])
+        return Each(name, str(engine["item"]), source, body, most if is_count(most) else ELEMENTS, *common, least_of(schema))
+
+    def repeat(self, name: str, schema: JsonObject, body: Body, engine: JsonObject, place: str, common: Common) -> Repeat:
+        source = engine.get("in")
+        most, keep, hands, until = schema.get("maxItems"), engine.get("keep"), engine.get("hands"), engine.get("until")
+        return Repeat(
+            name,
+            body,
+            condition_of(until, place) if isinstance(until, dict) else None,
+            optional_text(engine.get("item")),
+            None if source is None else source_of(source),
+            most if is_count(most) else ELEMENTS if source is not None else ROUNDS,
+            keep if is_count(keep) else None,
+            tuple(each for each in hands if isinstance(each, str)) if isinstance(hands, list) else None,
+            None,
+            *common,
+            least_of(schema),
+        )
+
+    def else_(
+        self, name: str, bodies: list[BodyWithEngine], place: str, about: JsonObject | None, definition: str | None
+    ) -> Else:
+        if len(bodies) != 1:
+            refuse_process(f"{place}/anyOf", "an `else` has one branch beside `null`")
+        [(engine, body)] = bodies
+        return Else(name, str(engine["of"]), body, about, definition)
+
+
+# Find all that keeps a process from being read, not only the first fault: many are written by hand.
+
+
+_TOLD = 20
+"""Faults that are told of one process."""
+_SOUND: JsonObject = {"type": "object", "properties": {}}
+"""A chunk without steps, which stands for a context that cannot be read."""
+
+
+def faults_of(document: Json, first: UnreadableProcessError) -> list[UnreadableProcessError]:
+    """Return the fault at which reading stopped and those behind it: each wrong deadline or delay, and one for each context.
+
+    A context with a fault is exchanged for an empty one, a deadline or a delay of a step is left out, and the rest is read again.
+    """
+    faults = [first]
+    exchanged: set[str] = set()
+    while len(faults) < _TOLD:
+        rest = _without(document, faults[-1].pointer, exchanged)
+        if rest is None:
+            break
+        document = rest
+        try:
+            body_of(document)
+        except UnreadableProcessError as error:
+            if not error.pointer:  # of the whole, which is no longer as it was written
+                break
+            faults.append(error)
+        except RecursionError:
+            break
+        else:
+            break
+    return [fault for fault in faults if not any(f"no `{name}` beside" in fault.reason for name in exchanged)]
+
+
+def _without(document: Json, place: str, exchanged: set[str]) -> Json | None:
+    """Return a copy with the innermost context around a place exchanged, or without what is none; `None` if there is neither."""
+    steps = tokens(place)
+    inner = [index for index in range(1, len(steps)) if steps[index - 1] == "properties" and is_context(steps[index])]
+    if len(steps) > 3 and steps[-1] in {"within", "delay", "fail"} and is_context(steps[-4]):  # of a step
+        inner = []
+    elif not inner and not (len(steps) == 1 or (len(steps) == 2 and steps[0] == "properties")):
+        return None
+    last = inner[-1] if inner else len(steps) - 1
+    root: JsonArray = [document]
+    holder: JsonArray | JsonObject = root
+    key: str | int = 0
+    try:
+        for step in [*steps[:last], None]:
+            part = holder[str(key)] if isinstance(holder, dict) else holder[int(key)]
+            copy: JsonArray | JsonObject = list(part) if isinstance(part, list) else dict(resolved(part, document))
+            put(holder, key, copy)
+            if step is not None:
+                holder, key = copy, int(step) if isinstance(copy, list) else step
+    except (LookupError, ValueError, TypeError):
+        return None
+    if not isinstance(copy, dict) or steps[last] not in copy:
+        return None
+    spare = f"serverContext{9000 + len(exchanged)}"
+    members = {(spare if inner else None) if name == steps[last] else name: each for name, each in copy.items()}
+    put(holder, key, {name: _SOUND if name == spare else each for name, each in members.items() if name is not None})
+    exchanged.add(steps[last])
+    return root[0]
+
+
+# From the parts of a process to its JSON: the one place that says how contexts, blocks and steps are written.
+
+
+class ContextsJson(Struct, frozen=True):
+    """The contexts of a process: the properties of its root, and its definitions in order."""
+
+    properties: JsonObject
+    definitions: JsonObject
+
+
+def write_contexts(body: Body) -> ContextsJson:
+    """Return the contexts of the outermost body and all that is in them."""
+    order: list[Context] = []
+    waiting = list(reversed(body.contexts))
+    while waiting:
+        context = waiting.pop()
+        order.append(context)
+        for inner in reversed(bodies_of(context)):
+            waiting.extend(reversed(inner.contexts))
+    definitions: JsonObject = {each.definition: None for each in order if each.definition is not None}
+    made: dict[int, JsonObject] = {}
+    for context in reversed(order):  # what is inside comes after what is around it, so that depth costs no stack
+        made[id(context)] = _context(context, made)
+        if context.definition is not None:
+            definitions[context.definition] = made[id(context)]
+    return ContextsJson(_properties(body, made), definitions)
+
+
+def references_to(contexts: tuple[Context, ...]) -> JsonObject:
+    """Return contexts that stand among the definitions as the properties of the body around them."""
+    return {each.name: {"$ref": f"#/$defs/{each.definition}"} for each in contexts}
+
+
+def write_block(block: Block) -> JsonObject:
+    """Return the schema of a block whose contexts stand among the definitions."""
+    return _context(block, {})
+
+
+def _properties(body: Body, made: dict[int, JsonObject]) -> JsonObject:
+    return {
+        each.name: made[id(each)] if each.definition is None else {"$ref": f"#/$defs/{each.definition}"} for each in body.contexts
+    }
+
+
+def _context(context: Context, made: dict[int, JsonObject]) -> JsonObject:
+    match context:
+        case Do(body=body):
+            own: JsonObject = {**_body(body, made), "do": {**_value(body.value), **_common(context)}}
+        case Chunk():
+            return write_chunk(context)
+        case When(branches=branches):
+            listed: JsonArray = [_branch(number, branch, made) for number, branch in enumerate(branches)]
+            if not branches or branches[-1].condition is not None:
+                listed.append({"type": "null"})
+            own = {"anyOf": listed, "when": _common(context)}
+        case Try(body=body, otherwise=otherwise):
+            tried: JsonArray = [
+                {**_body(each, made, number), "try": _value(each.value)} for number, each in enumerate((body, otherwise))
+            ]
+            own = {"anyOf": tried, "try": _common(context)}
+        case Else(of=of, body=body):
+            own = {"anyOf": [{**_body(body, made), "else": {"of": of, **_value(body.value)}}, {"type": "null"}]}
+        case Each():
+            own = _each(context, made)
+        case Repeat():
+            own = _repeat(context, made)
+    return own if context.about is None else {**context.about, **own, **context.about}
+
+
+def _branch(number: int, branch: Branch, made: dict[int, JsonObject]) -> JsonObject:
+    condition = {} if branch.condition is None else _condition(branch.condition)
+    return {**_body(branch.body, made, number), "when": {**condition, **_value(branch.body.value)}}
+
+
+def _body(body: Body, made: dict[int, JsonObject], branch: int | None = None) -> JsonObject:
+    properties = _properties(body, made)
+    if branch is not None and body.frame is None:
+        properties = {"branch": {"const": branch}, **properties}
+    return framed(body.frame, properties)
+
+
+def _each(block: Each, made: dict[int, JsonObject]) -> JsonObject:
+    engine = {"item": block.item, "in": _source(block.source), **_value(block.body.value), **_common(block)}
+    return {"type": "array", "items": _body(block.body, made), **_limits(block), "each": engine}
+
+
+def _repeat(block: Repeat, made: dict[int, JsonObject]) -> JsonObject:
+    engine: JsonObject = {}
+    if block.item is not None:
+        engine["item"] = block.item
+    if block.source is not None:
+        engine["in"] = _source(block.source)
+    if block.until is not None:
+        engine["until"] = _condition(block.until)
+    if block.keep is not None:
+        engine["keep"] = block.keep
+    if block.hands is not None:
+        engine["hands"] = list(block.hands)
+    engine |= {**_value(block.body.value), **_common(block)}
+    return {"type": "array", "items": _body(block.body, made), **_limits(block), "repeat": engine}
+
+
+def _limits(block: Each | Repeat) -> JsonObject:
+    return {**({} if block.least is None else {"minItems": block.least}), "maxItems": block.most}
+
+
+def _common(block: When | Each | Repeat | Try | Do) -> JsonObject:
+    """Return what any block may say: its deadline, its delay, its key."""
+    said: JsonObject = {}
+    if block.within is not None:
+        said["within"] = block.within
+    if block.delay is not None:
+        said["delay"] = block.delay
+    if block.key is not None:
+        said["key"] = block.key
+    return said
+
+
+def _value(value: Value | None) -> JsonObject:
+    return {} if value is None else {"value": written_value(value)}
+
+
+def _source(source: Value) -> Json:
+    return source.value if isinstance(source, Constant) and isinstance(source.value, int | list) else written_value(source)
+
+
+def _condition(condition: Condition) -> JsonObject:
+    tests: list[JsonObject] = [{"path": read.text, "schema": schema} for read, schema in condition.tests]
+    return tests[0] if len(tests) == 1 else {"anyOf": [*tests]}
+
+
+# A process: contexts of chunks and blocks, read from its JSON; and how its contexts and chunks are called.
+
+
+CONTEXT: dict[Executor, str] = {"model": "llmContext", "server": "serverContext", "user": "userContext"}
+"""What a chunk is called among the properties of a process."""
+CHUNK: dict[Executor, str] = {"model": "LLM", "server": "SERVER", "user": "USER"}
+"""What it is called among the definitions."""
+NOTHING: JsonObject = {"type": "object", "properties": {}}
+"""The entry of a process that does not begin with the model."""
+
+_WRITTEN = r"(llm|server|user|when|each|repeat|try|do|else)Context[0-9]*"
+"""The names of contexts as they are written; a tool may well have a parameter `user_context`."""
+_CERTAIN = r"(llm|server|when|each|repeat|try|do|else)Context[0-9]+"
+"""Names that nobody gives to a parameter of a tool."""
+
+
+class Process(Struct, frozen=True):
+    """A process, read once: any engine can run it from this alone.
+
+    True of this form: contexts stand in an order in which they can run, every reference in it leads somewhere,
+    every block has its engine property.
+    """
+
+    body: Body
+    title: str | None = None
+    inputs: JsonObject | None = None
+    """The schemas of its inputs by name; `None` where the document does not list them."""
+    definitions: JsonObject = field(default_factory=dict)
+    """What its steps refer to, by name; contexts are not among them."""
+    about: JsonObject | None = None
+    """What else the document says; `None` if it is an object of today's dialect that requires all contexts."""
+
+    @classmethod
+    def from_json(cls, document: Json) -> Process:
+        """Read a process, compiled or by hand; `CompileError` with an `unreadable-process` for each fault if it is not one."""
+        try:
+            body = body_of(document)
+        except (UnreadableProcessError, RecursionError) as error:
+            raise _unreadable(document, error) from None
+        return cls.of(as_object(document), body)
+
+    def to_json(self) -> JsonObject:
+        """Return the JSON of the process; read again it is the same process.
+
+        It is the document it was read from in the spelling of the compiler: order of keywords, lists for single references.
+        """
+        written = write_contexts(self.body)
+        return self.with_contexts(written.properties, written.definitions)
+
+    def with_contexts(self, properties: JsonObject, definitions: JsonObject) -> JsonObject:
+        """Return the JSON of the process around its contexts: the `properties` of its root, and what these refer to."""
+        document = _usual(properties) if self.about is None else self.about
+        whole: JsonObject = {"$schema": document["$schema"]} if "$schema" in document else {}
+        if self.title is not None:
+            whole["title"] = self.title
+        whole |= {word: value for word, value in document.items() if word not in {"properties", "required"}}
+        whole["properties"] = properties
+        if "required" in document:
+            whole["required"] = document["required"]
+        if self.inputs is not None:
+            whole["inputs"] = self.inputs
+        if self.body.value is not None:
+            whole["value"] = written_value(self.body.value)
+        if definitions or self.definitions:
+            whole["$defs"] = definitions | self.definitions
+        return whole
+
+    def contexts(self) -> Iterator[Context]:
+        """Yield all contexts, each block before what is in it."""
+        return all_contexts(self.body)
+
+    @property
+    def entry(self) -> JsonObject:
+        """What the model fills in to start the process; an empty object if somebody else begins."""
+        first = self.body.contexts[0]
+        return first.schema if isinstance(first, Chunk) and first.executor == "model" else NOTHING
+
+    @classmethod
+    def find(cls, schema: Json) -> Process | None:
+        """Return a schema that may be anything as a process; `None` if it is not one.
+
+        `CompileError` as in `from_json` if the names of its contexts show that it is to be one, and it cannot be read:
+        beside `llmContext1`, a `robotContext1` is a context of an unknown kind.
+        """
+        if not isinstance(schema, dict):
+            return None
+        properties = schema.get("properties")
+        if not isinstance(properties, dict) or not properties:
+            return None
+        strange = False
+        for name in properties:
+            if "Context" not in name:  # spares most schemas the patterns
+                return None
+            strange = strange or not re.fullmatch(_WRITTEN, name)
+
+        if strange and (all(map(is_context, properties)) or not any(re.fullmatch(_CERTAIN, name) for name in properties)):
+            return None
+        try:
+            body = body_of(schema)
+        except (UnreadableProcessError, RecursionError) as error:
+            if any(re.fullmatch(_CERTAIN, name) for name in properties):
+                raise _unreadable(schema, error) from None
+            return None
+        return cls.of(schema, body)
+
+    @classmethod
+    def of(cls, document: JsonObject, body: Body) -> Process:
+        """Return a document with its contexts."""
+        title, inputs, definitions = document.get("title"), document.get("inputs"), document.get("$defs")
+        taken: set[str] = {"properties", "value"}
+        shapes: dict[str, type] = {"title": str, "inputs": dict, "$defs": dict}
+        taken |= {word for word, shape in shapes.items() if isinstance(document.get(word), shape)}
+        about = {word: value for word, value in document.items() if word not in taken}
+        own = {context.definition for context in all_contexts(body)}
+        return cls(
+            body,
+            title if isinstance(title, str) else None,
+            inputs if isinstance(inputs, dict) else None,
+            {name: each for name, each in definitions.items() if name not in own} if isinstance(definitions, dict) else {},
+            None if about == _usual(as_object(document["properties"])) else about,
+        )
+
+    @staticmethod
+    def describes(document: Json) -> bool:
+        """Tell whether a document is a process by the names of its properties."""
+        properties = document.get("properties") if isinstance(document, dict) else None
+        return isinstance(properties, dict) and bool(properties) and all(map(is_context, properties))
+
+
+def _unreadable(document: Json, error: UnreadableProcessError | RecursionError) -> CompileError:
+    from instrc.problems.problem import CompileError
+    from instrc.problems.runs import UnreadableProcess
+
+    if isinstance(error, UnreadableProcessError):
+        return CompileError(UnreadableProcess(pointer=each.pointer, reason=each.reason) for each in faults_of(document, error))
+    return CompileError([UnreadableProcess(pointer="", reason="its values are nested too deep")])
+
+
+def _usual(contexts: JsonObject) -> JsonObject:
+    """Return what the document of a process says beside its contexts, definitions and inputs."""
+    return {"$schema": LATEST_DRAFT, "type": "object", "required": list(contexts)}

@@ -1,0 +1,1 @@
+"""What providers accept, and the way to them and back: dialects, lowering, lifting."""

@@ -1,0 +1,230 @@
+"""What serves open weights: Ollama with llama.cpp, vLLM and SGLang with xgrammar or llguidance."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from instrc.providers.dialect import (
+    CORE,
+    FORMATS,
+    IDENTIFIER,
+    PLAIN_PATTERNS,
+    PRINTABLE,
+    PRINTABLE_KEYS,
+    STRICT,
+    WORD,
+    Dialect,
+    Fact,
+)
+from instrc.providers.dialects.mistral import LLGUIDANCE
+
+_NO_ALPHABET = Fact(
+    "no code of the servers looks at names of tools: those of OpenAI are taken",
+    "ollama @ fb307609, vllm @ 030141c1, SGLang @ 2784f8f7",
+    "2026-11-20",
+    ("tool_name",),
+)
+_OLLAMA = (
+    Fact("the result of a call has the role tool and tool_name", "ollama 0.6.3, Message", "2026-11-23", ("result",)),
+    Fact("llama.cpp puts required properties first", "llama-cpp-python 0.3.36, run", "2026-11-20", ("order",)),
+    Fact("parameter names are folded to [a-zA-Z0-9-] in tool grammars", "ggml-org/llama.cpp#28429", "2026-11-20", ("key",)),
+    _NO_ALPHABET,
+)
+_VLLM = (
+    Fact(
+        "multipleOf, uniqueItems, contains, unknown formats are refused up front, and lengths beside a pattern or a format",
+        "vllm, backend_xgrammar.py @ 030141c1",
+        "2026-11-20",
+        ("keywords", "formats", "lengths_beside_patterns"),
+    ),
+    Fact(
+        "allOf and siblings of $ref are ignored, unanchored patterns are anchored",
+        "xgrammar 0.2.8, run",
+        "2026-11-20",
+        ("keywords", "patterns"),
+    ),
+    Fact(
+        "schemas are compiled by xgrammar or llguidance, whichever the server is set to",
+        "vllm, docs/features/structured_outputs.md",
+        "2026-11-20",
+        ("engines",),
+    ),
+    Fact(
+        "bounds of 2^63 and more do not compile, nor patterns that repeat a part more than 1,000 times",
+        "llguidance 1.9.1 and xgrammar 0.2.8, run",
+        "2026-11-21",
+        ("most_bound", "most_repeated"),
+    ),
+    Fact("lengths of 2^32 and more do not compile", "llguidance 1.9.1, run", "2026-11-21", ("most_count",)),
+    *LLGUIDANCE,
+    *PLAIN_PATTERNS,
+    Fact(
+        "a repetition of more than 128 does not compile while the compiler's cache is on, as it is by default: "
+        "`[a-z]{129}` fails an internal check, `[a-z]{128}[a-z]` does not",
+        "xgrammar 0.2.8, run",
+        "2026-11-22",
+        ("most_repeated_at_once",),
+    ),
+    Fact(
+        "in an object that is open, declared keys that are not ASCII may also come late, twice, and with any value",
+        "xgrammar 0.2.8, run",
+        "2026-11-21",
+        ("closed",),
+    ),
+    _NO_ALPHABET,
+    PRINTABLE_KEYS,
+)
+
+
+def ollama() -> Dialect:
+    """Return what is known of: Ollama tool."""
+    return Dialect(
+        name="ollama",
+        title="Ollama tool",
+        result={"role": "tool", "tool_name": "@name", "content": "@text"},
+        envelope={"type": "function", "function": {"name": "@name", "description": "@description", "parameters": "@schema"}},
+        where=("function", "parameters"),
+        tool_name=WORD,
+        key=IDENTIFIER,
+        keywords=CORE,
+        order="required-first",
+        closed=False,
+        maps="pairs",
+        tuples="object",
+        anything="text",
+        recursion="unroll",
+        enforced=False,
+        facts=(
+            Fact(
+                "a tool is a function with name, description and parameters",
+                "ollama, api/types.go @ fb307609",
+                "2026-11-20",
+                ("envelope", "where"),
+            ),
+            Fact(
+                "tools keep type, anyOf, items, description, enum, properties, required",
+                "ollama, api/types.go @ fb307609",
+                "2026-11-20",
+                ("keywords", "closed", "maps", "tuples", "anything", "recursion"),
+            ),
+            Fact(
+                "the Python library leaves out what is nested in a property: post the payload itself",
+                "ollama 0.6.3, Tool.Function.Parameters.Property, run",
+                "2026-11-21",
+            ),
+            Fact(
+                "tools shape the prompt; no grammar for arguments was seen",
+                "ollama, Go code @ fb307609",
+                "2026-11-20",
+                ("enforced",),
+            ),
+            *_OLLAMA,
+        ),
+    )
+
+
+def vllm() -> Dialect:
+    """Return what is known of: vLLM and SGLang tool (xgrammar, llguidance)."""
+    return Dialect(
+        name="vllm",
+        title="vLLM and SGLang tool (xgrammar, llguidance)",
+        envelope={
+            "type": "function",
+            "function": {"name": "@name", "description": "@description", "parameters": "@schema", "strict": True},
+        },
+        plain={
+            "type": "function",
+            "function": {"name": "@name", "description": "@description", "parameters": "@schema", "strict": False},
+        },
+        where=("function", "parameters"),
+        tool_name=WORD,
+        key=PRINTABLE,
+        keywords=STRICT
+        | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+        | {"prefixItems", "minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"},
+        formats=FORMATS | {"uri"},
+        patterns="anchored",
+        most_repeated=1000,
+        most_repeated_at_once=128,
+        most_bound=2**62,
+        most_count=2**31,
+        lengths_beside_patterns=False,
+        counts_optional=False,
+        false_items=True,
+        engines=("llguidance", "xgrammar"),
+        facts=(
+            Fact(
+                "the envelopes are those of OpenAI; strict turns the constraint on",
+                "vllm, docs/features/tool_calling.md @ 0064cc9c",
+                "2026-11-20",
+                ("envelope", "plain", "where"),
+            ),
+            *_VLLM,
+        ),
+    )
+
+
+def ollama_output() -> Dialect:
+    """Return what is known of: Ollama structured output (format)."""
+    return replace(
+        ollama(),
+        name="ollama-output",
+        title="Ollama structured output (format)",
+        tool=False,
+        envelope="@schema",
+        where=(),
+        keywords=STRICT - {"pattern"} | {"minItems", "maxItems", "minLength", "maxLength"},
+        recursion="keep",
+        closed=True,
+        formats=frozenset({"date", "time", "date-time", "uuid"}),
+        enforced=True,
+        facts=(
+            Fact(
+                "the schema is handed to llama.cpp unchanged",
+                "ollama, docs/capabilities/structured-outputs.mdx @ fb307609",
+                "2026-11-20",
+                ("tool", "envelope", "where", "enforced"),
+            ),
+            Fact(
+                "the four formats that are enforced; numbers are bounded as integers only; most patterns are ignored",
+                "llama-cpp-python 0.3.36, run",
+                "2026-11-20",
+                ("formats", "keywords"),
+            ),
+            Fact(
+                "neither `items: false` nor the schema `true` compiles",
+                "llama-cpp-python 0.3.36, run",
+                "2026-11-20",
+                ("tuples", "anything"),
+            ),
+            Fact(
+                "references are followed, recursive ones too; maps would be enforced, and are sent as in tools all the same",
+                "llama-cpp-python 0.3.36, run",
+                "2026-11-20",
+                ("recursion", "maps"),
+            ),
+            *_OLLAMA,
+        ),
+    )
+
+
+def vllm_output() -> Dialect:
+    """Return what is known of: vLLM structured output (structured_outputs in extra_body)."""
+    return replace(
+        vllm(),
+        name="vllm-output",
+        title="vLLM structured output (extra_body)",
+        tool=False,
+        envelope={"structured_outputs": {"json": "@schema"}},
+        plain=None,
+        where=("structured_outputs", "json"),
+        facts=(
+            Fact(
+                "the schema stands under structured_outputs",
+                "vllm, docs/features/structured_outputs.md",
+                "2026-11-20",
+                ("tool", "envelope", "where"),
+            ),
+            *_VLLM,
+        ),
+    )

@@ -1,0 +1,221 @@
+"""Find the calls of tools in what a provider returns, whichever envelope it comes in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from itertools import islice
+from typing import NamedTuple, cast
+
+from instrc.problems.files import TooLarge
+from instrc.problems.problem import CompileError
+from instrc.providers.lifting.envelopes import (
+    candidate_of,
+    choice_of,
+    is_candidate,
+    is_choice,
+    is_message,
+    last_words,
+    response,
+    unwrapped,
+)
+from instrc.providers.lifting.parts import are_parts, content, is_part, part
+from instrc.providers.lifting.reply import RawCall, RawReply, join_replies, raw_call, strip_reasoning
+from instrc.providers.lifting.streams import assemble, messages_of, pieces_in, states_joined
+from instrc.text.jsonvalue import Json
+from instrc.text.limits import PLAIN_LEVELS, STREAMED_PIECES, TEXTS_IN_TEXTS
+
+# Turn the objects of providers' libraries into plain JSON: models, dataclasses, mappings, enumerations.
+
+
+def json_of(value: object) -> Json:
+    """Return what an object says as plain JSON; what cannot be said so is left as it is.
+
+    A stream is read to its end.  What still has to be awaited is a `TypeError`.
+    """
+    if isinstance(value, Awaitable | AsyncIterable):
+        message = f"an answer that has to be awaited is given ({type(value).__name__}): `await` it, or collect its pieces, first"
+        raise TypeError(message)
+    return cast("Json", _json_of(value, 0, {}))  # whoever needs pure JSON asks `json_fault`
+
+
+def _json_of(value: object, level: int, known: dict[int, tuple[object, object]]) -> object:
+    """Return an object as JSON; `known` has what was met, by its identity, and keeps it, as objects need not be hashable."""
+    if isinstance(value, Enum):
+        found: object = value.value
+        return found
+    if value is None or isinstance(value, str | bytes | bytearray | int | float):
+        return bytes(value) if isinstance(value, bytearray) else value
+    if level > PLAIN_LEVELS:
+        return value
+    if id(value) not in known:
+        known[id(value)] = value, value  # what holds itself is left as it is
+        known[id(value)] = value, _unfolded(value, level, known)
+    return known[id(value)][1]
+
+
+def _unfolded(value: object, level: int, known: dict[int, tuple[object, object]]) -> object:
+    if isinstance(value, list | tuple):
+        return [_json_of(item, level + 1, known) for item in value]
+    if isinstance(value, Mapping):
+        return {key: _json_of(item, level + 1, known) for key, item in value.items()}
+    if isinstance(value, type):
+        return value
+    try:
+        if hasattr(value, "model_dump"):
+            return _dumped(value.model_dump)
+        if isinstance(getattr(value, "status_code", None), int) and isinstance(body := getattr(value, "content", None), bytes):
+            return body  # a response of httpx or requests
+        if callable(write := getattr(value, "toDict", None)):  # a prediction of DSPy
+            return _json_of(write(), level + 1, known)
+        if is_dataclass(value):
+            return {each.name: _json_of(getattr(value, each.name), level + 1, known) for each in fields(value)}
+    except Exception:  # noqa: BLE001  -- an object of somebody's: it may look like a model and be none
+        return value
+    return _of_stream(value, level, known) if isinstance(value, Iterable) else value
+
+
+def _of_stream(stream: Iterable[object], level: int, known: dict[int, tuple[object, object]]) -> object:
+    """Return the pieces of a stream, or the text that its lines or fragments make; `CompileError` if it does not end."""
+    pieces = list(islice(stream, STREAMED_PIECES + 1))
+    if len(pieces) > STREAMED_PIECES:
+        raise CompileError([TooLarge(what="the stream", limit=STREAMED_PIECES, unit="pieces")])
+    if pieces and all(isinstance(piece, str | bytes) for piece in pieces):
+        texts = [piece.decode("utf-8", "replace") if isinstance(piece, bytes) else str(piece) for piece in pieces]
+        return ("" if any("\n" in text for text in texts) else "\n").join(texts)
+    return [_json_of(piece, level + 1, known) for piece in pieces]
+
+
+def _dumped(dump: Callable[..., object]) -> object:
+    """Return what a model of pydantic, or one that is like it, says of itself."""
+    try:  # as what its parts are, not as what they are declared to be: a generation of LangChain holds some message
+        return dump(mode="json", by_alias=False, warnings=False, serialize_as_any=True)
+    except TypeError:  # one that knows fewer options
+        return dump(mode="json", by_alias=False)
+
+
+# Find the calls of tools in what a provider returns, whichever envelope it comes in.
+#
+# Read: OpenAI Chat Completions, Responses, Realtime and Assistants, Anthropic Messages, Gemini and its Live API, Bedrock
+# Converse,
+# Mistral, GigaChat, Ollama, vLLM, Cohere, MCP, servers that complete texts, smolagents, LangChain, pydantic-ai, LlamaIndex,
+# Haystack, AutoGen, the OpenAI Agents SDK; the whole response, its pieces as they were streamed, its message, a conversation
+# that
+# ends with it, a line of a batch, one call, or the bare arguments; as an object or as JSON text.
+
+
+OwnershipOf = Callable[[Json], "Ownership"]
+
+
+class Ownership(NamedTuple):
+    """Which keys of an object are those of a tool's arguments."""
+
+    all: bool
+    """All of them, so that the object may be the arguments themselves."""
+    any: bool
+
+
+class Readings(NamedTuple):
+    """The ways in which an answer can be read."""
+
+    first: RawReply
+    other: RawReply | None = None
+    """Another reading: as bare arguments, or as an envelope."""
+    equal: bool = False
+    """Whether the other is as likely as the first; else it counts only where the first does not hold."""
+
+
+def readings(answer: object, owns: OwnershipOf, names: frozenset[str]) -> Readings:
+    """Return what an answer holds, in one or two readings.
+
+    `owns` says which keys of an object are those of the arguments; `names` are the names under which tools were sent.
+    """
+    value = json_of(answer)
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    return _of_text(value, owns, names) if isinstance(value, str) else _of_value(value, owns, names)
+
+
+def _of_text(text: str, owns: OwnershipOf, names: frozenset[str]) -> Readings:
+    said, unended = strip_reasoning(text.removeprefix("\ufeff"))
+    if not said.strip():
+        return Readings(RawReply(cut=unended))  # arguments may be empty, an answer may not
+    call = raw_call(None, text)
+    for _ in range(TEXTS_IN_TEXTS):  # a value that was written as JSON twice
+        held = call.arguments if call.unreadable is None else None
+        inner = raw_call(None, held) if isinstance(held, str) and held.lstrip().startswith(("{", "[")) else None
+        if inner is None or inner.unreadable is not None:
+            break
+        call = inner
+    if call.unreadable is None and isinstance(call.arguments, dict | list):
+        return _of_value(call.arguments, owns, names, call)
+    if call.unreadable is not None and (pieces := pieces_in(text)) is not None:
+        return _of_value([*pieces], owns, names)
+    return Readings(RawReply((call,), cut=unended or call.partial))
+
+
+def _of_value(answer: Json, owns: OwnershipOf, names: frozenset[str], text: RawCall | None = None) -> Readings:
+    """Return what a value holds; `text` is how it was read, if it came as one."""
+    bare = RawReply((RawCall(None, answer) if text is None else text,))
+    if isinstance(answer, list):
+        found = _of_list(answer, names)
+        return Readings(bare) if found is None else Readings(replace(found, envelope=True), bare)
+    if not isinstance(answer, dict):
+        return Readings(bare)
+    if "ResponseMetadata" in answer and isinstance(stream := answer.get("stream"), list):  # Bedrock's ConverseStream
+        return _of_value(stream, owns, names)
+    inner = unwrapped(answer)
+    found = response(inner)
+    if found is None and (is_part(inner) or _is_named_call(inner, names)):
+        found = content([inner])
+    if found is None and (joined := assemble([inner])) is not None:
+        found = response(joined)
+    if found is None:
+        return Readings(bare)
+    ours = owns(answer)
+    found = replace(found, envelope=True)
+    if ours.all:
+        return Readings(bare, found, equal=True)
+    return Readings(found, bare if ours.any else None)
+
+
+def _of_list(answer: list[Json], names: frozenset[str]) -> RawReply | None:
+    """Return what a list holds: parts, a stream, choices, calls by name, one response; `None` if it is a value itself."""
+    lines = [item for item in answer if isinstance(item, str)]
+    if lines and len(lines) == len(answer):
+        pieces = pieces_in("\n".join(lines))
+        return None if pieces is None else _of_list([*pieces], names)
+    if (inner := messages_of(answer)) is not None:
+        return _of_list(inner, names)
+    sent = [item for item in answer if isinstance(item, dict)]
+    if not answer or len(sent) < len(answer):
+        return None
+    items = [unwrapped(item) for item in sent]
+    if items != sent and (joined := assemble(sent)) is not None:  # the pieces of a cloud that wraps each of them
+        return response(joined)
+    if len(items) > 1 and (messages := states_joined(items)) is not None:
+        return _of_list(messages, names)
+    if are_parts(items):
+        return content([*items])
+    if (joined := assemble(items)) is not None:
+        return response(joined)
+    if all(map(is_choice, items)):
+        return choice_of(items[0])
+    if all(map(is_candidate, items)):
+        return candidate_of(items[0])
+    if all(map(is_message, items)):
+        return last_words(items)
+    if all(_is_named_call(item, names) for item in items):
+        return join_replies(map(part, items))
+    return response(items[0]) if len(items) == 1 else None
+
+
+def _is_named_call(answer: Json, names: frozenset[str]) -> bool:
+    """Say whether an object is a name with arguments: one of our names, or nothing else beside them."""
+    if not isinstance(answer, dict):
+        return False
+    if answer.keys() == {"name", "arguments"} and isinstance(answer["name"], str) and isinstance(answer["arguments"], dict | str):
+        return True
+    name = answer.get("name")
+    return isinstance(name, str) and name in names and bool(answer.keys() & {"arguments", "input", "args", "parameters"})

@@ -1,0 +1,719 @@
+"""Find calls, texts and refusals in the envelopes of providers, clouds and frameworks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from instrc.providers.lifting.parts import contain_call, content, is_part, message, part
+from instrc.providers.lifting.reply import RawCall, RawReply, first, join_replies, raw_call, stop_reply, text_of
+from instrc.text.jsontext import loads
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, listing, mapping
+
+# Read answers that are a text and the reason for its end: of servers that complete texts, and of clouds around them.
+#
+# Shapes are those of Hugging Face's TGI, llama.cpp's `/completion`, SGLang, KoboldCpp, LM Studio, Aleph Alpha, Llama, Titan,
+# Claude
+# and Mistral on Bedrock, watsonx, Vertex' `predict`, Cohere's first API, Cloudflare, Replicate and the results of CrewAI, as
+# their
+# documentation is known to show them; TGI's and watsonx' were looked up 2026-11-22.
+
+
+class _Shape(NamedTuple):
+    """An object with a text."""
+
+    text: str
+    beside: frozenset[str]
+    """Members of which it has one; it has any if there are none."""
+    reason: str = ""
+
+
+_SHAPES = (
+    _Shape("generated_text", frozenset(), "stop_reason"),
+    _Shape("generation", frozenset({"stop_reason", "prompt_token_count"}), "stop_reason"),
+    _Shape("outputText", frozenset({"completionReason", "tokenCount"}), "completionReason"),
+    _Shape("completion", frozenset({"stop_reason"}), "stop_reason"),
+    _Shape("content", frozenset({"stop_type", "tokens_predicted"}), "stop_type"),
+    _Shape("text", frozenset({"generation_id"}), "finish_reason"),
+    _Shape("text", frozenset({"meta_info"})),
+    _Shape("content", frozenset({"stats"})),
+    _Shape("raw", frozenset({"tasks_output", "json_dict"})),
+    _Shape("response", frozenset({"usage", "tool_calls"})),
+)
+_ONE_OF_MANY = ("results", "predictions", "outputs", "completions")
+"""Members with a list of such objects, or of texts."""
+_OF_ONE = frozenset({"text", "content", "completion", "stop_reason", "finish_reason"})
+"""Members of such an object, where there is nothing else in it."""
+
+
+def completion(answer: JsonObject) -> RawReply | None:
+    """Return what an object with a text holds; `None` if it is not one."""
+    for key in _ONE_OF_MANY:
+        first = next(iter(listing(answer.get(key))), None)
+        if isinstance(first, str) and key == "predictions":
+            return content(first)
+        if isinstance(first, dict) and (found := _of_shape(first, several=True)) is not None:
+            return found
+    if answer.get("status") == "succeeded" and (pieces := _texts(answer.get("output"))):
+        return content("".join(pieces))
+    return _of_shape(answer, several=False)
+
+
+def _of_shape(answer: JsonObject, *, several: bool) -> RawReply | None:
+    if several and answer.keys() <= _OF_ONE:
+        text = first(answer, "text", "content", "completion")
+        return stop_reply(first(answer, "stop_reason", "finish_reason")) | content(text) if isinstance(text, str) else None
+    for shape in _SHAPES:
+        text = answer.get(shape.text)
+        if isinstance(text, str) and (not shape.beside or shape.beside & answer.keys()) and not listing(answer.get("tool_calls")):
+            reason = answer.get(shape.reason) or _reason_beside(answer)
+            return stop_reply(reason) | content(text)
+    return None
+
+
+def _reason_beside(answer: JsonObject) -> Json:
+    """Return the reason for the end from what TGI, SGLang or LM Studio tell about an answer."""
+    kind = mapping(answer.get("meta_info")).get("finish_reason")
+    return (
+        mapping(answer.get("details")).get("finish_reason")
+        or mapping(kind).get("type")
+        or mapping(answer.get("stats")).get("stopReason")
+    )
+
+
+def _texts(items: Json) -> list[str]:
+    found = [item for item in listing(items) if isinstance(item, str)]
+    return found if len(found) == len(listing(items)) else []
+
+
+# Read what frameworks, and the rarer envelopes of providers, make of an answer: one small reader each.
+
+
+def _langchain(answer: JsonObject) -> RawReply | None:
+    """Read an `AIMessage` of LangChain, as its model, as it is serialised or stored, or beside what was parsed of it."""
+    if answer.keys() == {"raw", "parsed", "parsing_error"} and isinstance(raw := answer["raw"], dict):
+        answer = raw  # `with_structured_output(…, include_raw=True)`
+    if answer.keys() == {"type", "data"} and isinstance(data := answer["data"], dict):
+        answer = {**data, "type": answer["type"]}  # `message_to_dict`
+    if answer.get("lc") == 1 and isinstance(kwargs := answer.get("kwargs"), dict):
+        answer = {"type": "ai", **kwargs}
+    if all(answer.get("type") != kind for kind in ("ai", "AIMessageChunk")) or "content" not in answer:
+        return None
+    beside = answer.get("additional_kwargs")
+    if not answer.get("tool_calls") and not answer.get("invalid_tool_calls") and isinstance(beside, dict):
+        answer = {**answer, "tool_calls": beside.get("tool_calls"), "function_call": beside.get("function_call")}
+    found = message(answer)
+    if found.refusal is None and isinstance(beside, dict) and isinstance(refusal := beside.get("refusal"), str) and refusal:
+        found |= RawReply(refusal=refusal)
+    unread = answer.get("invalid_tool_calls")
+    for call in unread if isinstance(unread, list) else ():
+        if isinstance(call, dict):
+            known = raw_call(call.get("name"), call.get("args"), call.get("id"))
+            if known.unreadable is None and not isinstance(known.arguments, dict):
+                known = RawCall(known.name, call.get("args"), known.id, str(call.get("error") or "it is not JSON"))
+            found |= RawReply((known,))
+    return found | _end_of_langchain(mapping(answer.get("response_metadata")))
+
+
+def _end_of_langchain(about: JsonObject) -> RawReply:
+    """Return why an answer ended, from what LangChain keeps of the response: in the words of most, of Responses, of Gemini."""
+    found = join_replies(stop_reply(about.get(key)) for key in ("finish_reason", "stop_reason", "stopReason", "done_reason"))
+    found |= stop_reply(mapping(about.get("incomplete_details")).get("reason"))
+    if isinstance(blocked := mapping(about.get("prompt_feedback")).get("block_reason"), str):
+        found |= RawReply(refusal=blocked)
+    if about.get("status") == "failed":
+        found |= RawReply(failure=text_of(mapping(about.get("error")).get("message")) or "failed")
+    return found
+
+
+def _pydantic_ai(answer: JsonObject) -> RawReply | None:
+    """Read a `ModelResponse` of pydantic-ai."""
+    if answer.get("kind") != "response" or not isinstance(parts := answer.get("parts"), list):
+        return None
+    return content(parts) | stop_reply(answer.get("finish_reason"))
+
+
+def _deferred(answer: JsonObject) -> RawReply | None:
+    """Read `DeferredToolRequests` of pydantic-ai: calls that are carried out elsewhere, or that somebody has to approve."""
+    calls, approvals = answer.get("calls"), answer.get("approvals")
+    if "metadata" not in answer or not isinstance(calls, list) or not isinstance(approvals, list):
+        return None
+    parts = [*calls, *approvals]
+    requested = all(isinstance(each, dict) and each.get("part_kind") == "tool-call" for each in parts)
+    return content(parts) if parts and requested else None
+
+
+def _llama_index(answer: JsonObject) -> RawReply | None:
+    """Read a `ChatResponse` of LlamaIndex, or its `ChatMessage`: calls are blocks, or in `additional_kwargs` (older versions)."""
+    said = answer.get("message", answer)
+    if not isinstance(said, dict) or not isinstance(said.get("blocks"), list):
+        return None
+    found = content(said["blocks"])
+    beside = said.get("additional_kwargs")
+    if not found.calls and isinstance(beside, dict):
+        found |= message({"tool_calls": beside.get("tool_calls")})
+    return found | _end_of_raw(answer.get("raw"))
+
+
+def _llama_index_completion(answer: dict[str, Json]) -> RawReply | None:
+    """Read a `CompletionResponse` of LlamaIndex."""
+    text = answer.get("text")
+    whole = {"additional_kwargs", "raw", "delta"} <= answer.keys() or answer.keys() == {"text", "additional_kwargs"}
+    if not isinstance(text, str) or not whole:
+        return None
+    return RawReply(texts=(text,)) | _end_of_raw(answer.get("raw"))
+
+
+def _end_of_raw(raw: Json) -> RawReply:
+    """Return why an answer ended, from the provider's own form of it, which LlamaIndex keeps."""
+    if not isinstance(raw, dict):
+        return RawReply()
+    choices = raw.get("choices")
+    holder = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else raw
+    said = holder.get("message")
+    refusal = said.get("refusal") if isinstance(said, dict) else None
+    end = join_replies(stop_reply(holder.get(key)) for key in ("finish_reason", "stop_reason", "done_reason"))
+    return RawReply(refusal=refusal) | end if isinstance(refusal, str) and refusal else end
+
+
+def _agent_action(answer: JsonObject) -> RawReply | None:
+    """Read an `AgentAction` of LangChain."""
+    if not isinstance(answer.get("tool"), str) or "tool_input" not in answer:
+        return None
+    return RawReply((raw_call(answer["tool"], answer["tool_input"]),))
+
+
+def _haystack(answer: JsonObject) -> RawReply | None:
+    """Read a `ChatMessage` of Haystack, as an object or as it is stored."""
+    parts, about = answer.get("_content", answer.get("content")), answer.get("_meta", answer.get("meta"))
+    if first(answer, "_role", "role") != "assistant" or not isinstance(parts, list) or not isinstance(about, dict):
+        return None
+    return content(parts) | stop_reply(about.get("finish_reason"))
+
+
+def _autogen(answer: JsonObject) -> RawReply | None:
+    """Read a `CreateResult` or an `AssistantMessage` of AutoGen."""
+    if not {"content", "finish_reason", "cached"} <= answer.keys() and answer.get("type") != "AssistantMessage":
+        return None
+    return stop_reply(answer.get("finish_reason")) | content(answer.get("content"))
+
+
+def _bedrock(answer: JsonObject) -> RawReply | None:
+    """Read an answer of Bedrock Converse."""
+    output = answer.get("output")
+    if not isinstance(output, dict) or not isinstance(said := output.get("message"), dict):
+        return None
+    return stop_reply(answer.get("stopReason")) | message(said)
+
+
+def _assistants(answer: JsonObject) -> RawReply | None:
+    """Read a run of OpenAI's Assistants: the calls it waits for, or why it ended."""
+    action = answer.get("required_action", answer if "submit_tool_outputs" in answer else None)
+    if answer.get("object") == "thread.run" and not isinstance(action, dict):
+        error, details = answer.get("last_error"), answer.get("incomplete_details")
+        failure = str(error.get("message") or error.get("code") or "error") if isinstance(error, dict) else None
+        end = stop_reply(details.get("reason") if isinstance(details, dict) else None) | stop_reply(answer.get("status"))
+        return RawReply(failure=failure) | end
+    outputs = action.get("submit_tool_outputs") if isinstance(action, dict) else None
+    return message({"tool_calls": outputs.get("tool_calls")}) if isinstance(outputs, dict) else None
+
+
+def _live(answer: JsonObject) -> RawReply | None:
+    """Read a message of Gemini's Live API: calls, or what the model says."""
+    calls = first(answer, "toolCall", "tool_call")
+    if isinstance(calls, dict) and isinstance(listed := first(calls, "functionCalls", "function_calls"), list):
+        return join_replies(part({"functionCall": call}) for call in listed if isinstance(call, dict))
+    said = first(answer, "serverContent", "server_content")
+    if not isinstance(said, dict):
+        return None
+    return message(first(said, "modelTurn", "model_turn"))
+
+
+def _event(answer: JsonObject) -> RawReply | None:
+    """Read one event of OpenAI's Responses or Realtime that ends a call, an item or a response."""
+    match answer.get("type"):
+        case "response.function_call_arguments.done":
+            return RawReply((raw_call(answer.get("name"), answer.get("arguments"), first(answer, "call_id", "item_id")),))
+        case "response.output_item.done" | "conversation.item.created" | "conversation.item.done":
+            return part(item) if isinstance(item := answer.get("item"), dict) else None
+        case _:
+            return None
+
+
+def is_ended(answer: Json) -> bool:
+    """Say whether an event carries something whole."""
+    return isinstance(answer, dict) and isinstance(answer.get("type"), str) and _event(answer) is not None
+
+
+READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (
+    _langchain,
+    _pydantic_ai,
+    _deferred,
+    _llama_index,
+    _llama_index_completion,
+    _agent_action,
+    _haystack,
+    _autogen,
+    _bedrock,
+    _assistants,
+    _live,
+    _event,
+)
+
+
+# Take off what clouds put around a response, or say in words of their own.
+#
+# Shapes are those of the REST APIs of Cloudflare Workers AI, DashScope, Yandex' foundation models, Oracle's Generative AI,
+# Naver's
+# CLOVA Studio, Tencent's Hunyuan, Baidu's Qianfan, Snowflake's Cortex and Reka, as their documentation is known to show them.
+# None was compared with a live answer.
+
+
+def _of_cloudflare(answer: JsonObject) -> JsonObject | None:
+    if not isinstance(answer.get("success"), bool) or not isinstance(errors := answer.get("errors"), list):
+        return None
+    if isinstance(result := answer.get("result"), dict):
+        return result
+    return {"error": mapping(errors[0])} if errors else None
+
+
+def _of_dashscope(answer: JsonObject) -> JsonObject | None:
+    output = answer.get("output")
+    if not isinstance(output, dict) or "request_id" not in answer:
+        return None
+    return output if isinstance(output.get("choices"), list) else {"choices": [output]}
+
+
+def _of_yandex(answer: JsonObject) -> JsonObject | None:
+    result = answer.get("result", answer)
+    first = next(iter(listing(mapping(result).get("alternatives"))), None)
+    if not isinstance(first, dict) or not isinstance(said := first.get("message"), dict):
+        return None
+    calls = mapping(said.get("toolCallList")).get("toolCalls")
+    status = str(first.get("status")).removeprefix("ALTERNATIVE_STATUS_").removesuffix("_FINAL")
+    message: JsonObject = {"role": "assistant", "content": said.get("text"), "tool_calls": calls}
+    return {"choices": [{"message": message, "finish_reason": status}]}
+
+
+def _of_oracle(answer: JsonObject) -> JsonObject | None:
+    """Return Oracle's `chatResponse`: its words are those of Chat Completions in camel case, or those of Cohere."""
+    held = answer.get("chatResponse")
+    if not isinstance(held, dict) or "apiFormat" not in held:
+        return None
+    choice = mapping(next(iter(listing(held.get("choices"))), None)) or {"message": held}
+    said = mapping(choice.get("message"))
+    message: JsonObject = {"role": "assistant", "content": said.get("content", said.get("text"))}
+    calls: JsonArray = [
+        {**call, "type": "function_call", "arguments": call.get("arguments", call.get("parameters"))}
+        for call in map(mapping, listing(said.get("toolCalls")))
+    ]
+    parts = listing(message["content"])
+    message["content"] = [{**mapping(part), "type": "text"} for part in parts] if parts else message["content"]
+    message["tool_calls"] = calls
+    return {"choices": [{"message": message, "finish_reason": choice.get("finishReason") or held.get("finishReason")}]}
+
+
+def _of_naver(answer: JsonObject) -> JsonObject | None:
+    """Return the result of CLOVA Studio, or what it says instead of one."""
+    status, result = answer.get("status"), answer.get("result")
+    if not isinstance(status, dict) or not isinstance(status.get("code"), str) or not answer.keys() <= {"status", "result"}:
+        return None
+    if not isinstance(result, dict):
+        return {"error": {"message": status.get("message") or status["code"]}}
+    return {
+        "choices": [{"message": result.get("message"), "finish_reason": result.get("finishReason", result.get("stopReason"))}]
+    }
+
+
+def _of_tencent(answer: JsonObject) -> JsonObject | None:
+    """Return the `Response` of Tencent, whose words begin with capitals."""
+    held = answer.get("Response")
+    if not isinstance(held, dict) or not held.keys() & {"Choices", "Error"}:
+        return None
+    if isinstance(error := held.get("Error"), dict):
+        return {"error": {"message": error.get("Message") or error.get("Code") or "error"}}
+    choice = mapping(next(iter(listing(held.get("Choices"))), None))
+    said = mapping(choice.get("Message"))
+    calls: JsonArray = [
+        {"id": call.get("Id"), "name": function.get("Name"), "arguments": function.get("Arguments"), "type": "function_call"}
+        for call in map(mapping, listing(said.get("ToolCalls")))
+        if (function := mapping(call.get("Function")))
+    ]
+    message: JsonObject = {"role": "assistant", "content": said.get("Content"), "tool_calls": calls}
+    return {"choices": [{"message": message, "finish_reason": choice.get("FinishReason")}]}
+
+
+def _of_baidu(answer: JsonObject) -> JsonObject | None:
+    """Return what Qianfan's first API says: its text is the `result`."""
+    text = answer.get("result")
+    if isinstance(code := answer.get("error_code"), int) and isinstance(why := answer.get("error_msg"), str):
+        return {"error": {"message": f"{why} ({code})"}}
+    if not isinstance(text, str) or "is_truncated" not in answer:
+        return None
+    message: JsonObject = {"role": "assistant", "content": text, "function_call": answer.get("function_call")}
+    reason: Json = "length" if answer["is_truncated"] is True else answer.get("finish_reason")
+    return {"choices": [{"message": message, "finish_reason": reason}]}
+
+
+def _of_snowflake(answer: JsonObject) -> JsonObject | None:
+    """Return what Cortex says: a text as `messages`, an object as `raw_message`, or parts as a `content_list`."""
+    choices = listing(answer.get("choices"))
+    choice = mapping(choices[0]) if len(choices) == 1 else {}
+    said = choice.get("message")
+    if isinstance(text := choice.get("messages"), str):
+        return {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": None}]}
+    if choice.get("type") == "json" and isinstance(value := choice.get("raw_message"), dict):
+        return {"jsonrpc": "2.0", "result": {"structuredContent": value}}
+    if not isinstance(said, dict) or not isinstance(parts := said.get("content_list"), list):
+        return None
+    blocks: JsonArray = [{**part, **mapping(part.get("tool_use"))} for part in map(mapping, parts)]
+    return {"choices": [{"message": {"role": "assistant", "content": blocks}, "finish_reason": choice.get("finish_reason")}]}
+
+
+def _of_reka(answer: JsonObject) -> JsonObject | None:
+    responses = answer.get("responses")
+    return {"choices": responses} if isinstance(responses, list) and answer.keys() >= {"id", "usage"} else None
+
+
+CLOUDS: tuple[Callable[[JsonObject], JsonObject | None], ...] = (
+    _of_cloudflare,
+    _of_dashscope,
+    _of_yandex,
+    _of_oracle,
+    _of_naver,
+    _of_tencent,
+    _of_baidu,
+    _of_snowflake,
+    _of_reka,
+)
+
+
+# Take off what lies around a response: lines of batches, bodies of HTTP, the results and items of frameworks.
+#
+# Shapes are those of openai 3.54, anthropic 2.12 and google-genai 3.4 (lines of batches), boto3 1.44 (`invoke_model`),
+# langchain-core 1.7, langgraph 1.2, openai-agents 0.20, haystack-ai 3.4 and dspy 3.4, as their libraries declare them, and of
+# LangServe, as its documentation is known to show it; those of clouds are in `clouds`.
+
+
+_LEVELS = 6
+"""A message in a generation in a list of lists in a result, and some to spare."""
+
+
+def unwrapped(answer: JsonObject) -> JsonObject:
+    """Return the response that an object is wrapped around; the object itself if it is no wrapper."""
+    for _ in range(_LEVELS):
+        inner = next((found for take in _WRAPPERS if (found := take(answer)) is not None), None)
+        if inner is None:
+            break
+        answer = inner
+    return answer
+
+
+def _of_batch(answer: JsonObject) -> JsonObject | None:
+    """Return what a line of a batch holds: of OpenAI and Mistral, of Anthropic, of Gemini."""
+    if not answer.keys() & {"custom_id", "key"}:
+        return None
+    response, result = answer.get("response"), answer.get("result")
+    if isinstance(response, dict):
+        return body if isinstance(body := response.get("body"), dict) else response
+    if not isinstance(result, dict) or not isinstance(kind := result.get("type"), str):
+        return None
+    if isinstance(said := result.get("message"), dict):
+        return said
+    error = mapping(result.get("error"))
+    return {"error": mapping(error.get("error")) or error or {"message": kind}}
+
+
+def _of_body(answer: JsonObject) -> JsonObject | None:
+    """Return the body that Bedrock's `invoke_model` gives as a text."""
+    body = answer.get("body")
+    if not isinstance(body, str) or not answer.keys() & {"ResponseMetadata", "contentType"}:
+        return None
+    try:
+        held = loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return held if isinstance(held, dict) else None
+
+
+def _of_generations(answer: JsonObject) -> JsonObject | None:
+    """Return the first message of a `ChatResult` or `LLMResult` of LangChain."""
+    first: Json = answer.get("generations")
+    for _ in range(2):  # of each prompt, of each answer to it
+        first = first[0] if isinstance(first, list) and first else first
+    return first if isinstance(first, dict) else None
+
+
+def _of_generation(answer: JsonObject) -> JsonObject | None:
+    said = answer.get("message")
+    return said if isinstance(said, dict) and "text" in answer and "generation_info" in answer else None
+
+
+def _of_item(answer: JsonObject) -> JsonObject | None:
+    """Return what an item of a run of the OpenAI Agents SDK is made of."""
+    kind, raw = answer.get("type"), answer.get("raw_item")
+    return raw if isinstance(raw, dict) and isinstance(kind, str) and kind.endswith("_item") else None
+
+
+def _of_replies(answer: JsonObject) -> JsonObject | None:
+    """Return the first reply of a generator of Haystack."""
+    first = next(iter(listing(answer.get("replies"))), None)
+    return first if isinstance(first, dict) and answer.keys() <= {"replies", "meta"} else None
+
+
+def _of_prediction(answer: JsonObject) -> JsonObject | None:
+    """Return the calls that are the only output of a prediction of DSPy."""
+    held = next(iter(answer.values())) if len(answer) == 1 else None
+    return held if isinstance(held, dict) and held.keys() == {"tool_calls"} and "tool_calls" not in answer else None
+
+
+def _of_served_chain(answer: JsonObject) -> JsonObject | None:
+    """Return what LangServe sends of a chain."""
+    output = answer.get("output")
+    return (
+        output if isinstance(output, dict) and answer.keys() in ({"output", "metadata"}, {"output", "callback_events"}) else None
+    )
+
+
+def _of_node(answer: JsonObject) -> JsonObject | None:
+    """Return what the only node of an update of a graph of LangGraph brings."""
+    held = next(iter(answer.values())) if len(answer) == 1 else None
+    told = isinstance(held, dict) and held.keys() == {"messages"} and isinstance(held["messages"], list)
+    return held if isinstance(held, dict) and told else None
+
+
+_WRAPPERS: tuple[Callable[[JsonObject], JsonObject | None], ...] = (
+    _of_batch,
+    _of_body,
+    *CLOUDS,
+    _of_generations,
+    _of_generation,
+    _of_item,
+    _of_replies,
+    _of_prediction,
+    _of_served_chain,
+    _of_node,
+)
+
+
+# Find calls, texts and refusals in the responses of providers: one small reader an envelope.
+#
+# Shapes are those that `parts` names: whole responses, their messages.  Of several choices or candidates the first is read.
+
+
+_OF_A_RESULT = frozenset({"structuredContent", "isError", "structured_content", "is_error"})
+_RESULT = _OF_A_RESULT | {"content", "_meta", "meta", "resultType", "result_type"}
+"""Members of what an MCP server returns for a call."""
+
+
+def response(answer: JsonObject) -> RawReply | None:
+    """Return what a whole response, or its message, holds; `None` if it is neither."""
+    answer = unwrapped(answer)
+    return next((found for reader in _READERS if (found := reader(answer)) is not None), None)
+
+
+def _error(answer: JsonObject) -> RawReply | None:
+    """Read what is sent instead of an answer.
+
+    Below `error` by most, below `Error` in the `response` of an error of boto3,
+    as `object: error` by vLLM and Mistral, with a `status` by GigaChat, as `detail` where FastAPI refuses.
+    """
+    error = answer.get("Error" if "ResponseMetadata" in answer else "error")
+    if isinstance(error, str) and not answer.keys() & {"choices", "message", "output"}:
+        return RawReply(failure=error)
+    if isinstance(error, dict) and not answer.keys() & {"choices", "candidates"}:
+        output = answer.get("output")
+        beside = join_replies(part(item) for item in (output if isinstance(output, list) else ()) if isinstance(item, dict))
+        said = first(error, "message", "Message")
+        return RawReply(failure=said if isinstance(said, str) and said else text_of(error)) | beside
+    if answer.get("object") == "error" or (_is_refused(answer.get("status")) and isinstance(answer.get("message"), str)):
+        return RawReply(failure=str(answer.get("message") or "error"))
+    if isinstance(answer.get("message"), str) and answer.keys() & {"__type"}:  # AWS
+        return RawReply(failure=str(answer["message"]))
+    if answer.keys() == {"detail"}:
+        return RawReply(failure=text_of(answer["detail"]) or "error")
+    return None
+
+
+def _is_refused(status: Json) -> bool:
+    """Say whether a number is a status of HTTP that says that nothing was done."""
+    return isinstance(status, int) and 400 <= status < 600
+
+
+def is_choice(item: Json) -> bool:
+    """Say whether an object is one choice of Chat Completions."""
+    return isinstance(item, dict) and isinstance(item.get("message"), dict) and "finish_reason" in item
+
+
+def _choices(answer: JsonObject) -> RawReply | None:
+    """Read Chat Completions, of OpenAI and of all who speak as it does."""
+    choices = answer.get("choices")
+    if not isinstance(choices, list):
+        return None
+    found = [choice for choice in choices if isinstance(choice, dict)]
+    if len(found) < len(choices) or (found and "delta" in found[0] and "message" not in found[0]):
+        return None  # a piece of a stream is joined first
+    return choice_of(found[0]) if found else RawReply()
+
+
+def _choice(answer: JsonObject) -> RawReply | None:
+    """Read one choice of Chat Completions alone."""
+    return choice_of(answer) if is_choice(answer) else None
+
+
+def choice_of(choice: JsonObject) -> RawReply:
+    """Return what one choice holds."""
+    found = stop_reply(choice.get("finish_reason"))
+    if isinstance(said := choice.get("message"), dict):
+        return found | message(said)
+    text = choice.get("text")  # plain completions
+    return found | RawReply(texts=(text,)) if isinstance(text, str) else found
+
+
+def _candidates(answer: JsonObject) -> RawReply | None:
+    """Read Gemini's answers, and its word that there is none."""
+    candidates, feedback = answer.get("candidates"), first(answer, "promptFeedback", "prompt_feedback")
+    if not isinstance(candidates, list) and not isinstance(feedback, dict):
+        return None
+    found = RawReply()
+    for candidate in (candidates or ())[:1] if isinstance(candidates, list) else ():
+        if isinstance(candidate, dict):
+            found |= candidate_of(candidate)
+    if isinstance(feedback, dict) and (reason := first(feedback, "blockReason", "block_reason")):
+        found |= RawReply(refusal=str(reason).rsplit(".", 1)[-1])
+    return found
+
+
+def is_candidate(item: Json) -> bool:
+    """Say whether an object is one candidate of Gemini."""
+    return isinstance(item, dict) and isinstance(said := item.get("content"), dict) and isinstance(said.get("parts"), list)
+
+
+def candidate_of(candidate: JsonObject) -> RawReply:
+    """Return what one candidate holds."""
+    why = first(candidate, "finishMessage", "finish_message")
+    end = stop_reply(first(candidate, "finishReason", "finish_reason"))
+    if end.malformed and isinstance(why, str):
+        end = RawReply(malformed=f"{end.malformed}: {why}")
+    return end | message(candidate.get("content") or {})
+
+
+def _candidate(answer: JsonObject) -> RawReply | None:
+    """Read one candidate of Gemini alone."""
+    return candidate_of(answer) if is_candidate(answer) else None
+
+
+def _output(answer: JsonObject) -> RawReply | None:
+    """Read OpenAI's Responses, and the conversations of Mistral and interactions of Gemini, which say `outputs`."""
+    output = answer.get("output", answer.get("outputs"))
+    if not isinstance(output, list):
+        return None
+    typed = "outputs" in answer and output != [] and all(isinstance(item, dict) and "type" in item for item in output)
+    is_response = any(answer.get("object") == kind for kind in ("response", "realtime.response"))
+    if not is_response and not typed and not all(map(is_part, output)):
+        return None
+    found = join_replies(part(item) for item in output if isinstance(item, dict))
+    details = first(answer, "incomplete_details", "status_details")
+    found |= stop_reply(details.get("reason") if isinstance(details, dict) else None) | stop_reply(answer.get("status"))
+    return found | RawReply(cut=answer.get("status") == "incomplete" and found.refusal is None)
+
+
+def _elicited(answer: JsonObject) -> RawReply | None:
+    """Read what a user answers where a server of MCP asks."""
+    action = answer.get("action")
+    if not isinstance(action, str) or not answer.keys() <= {"action", "content", "_meta", "meta", "resultType", "result_type"}:
+        return None
+    if action == "accept" and isinstance(answer.get("content"), dict):
+        return RawReply((RawCall(None, answer["content"]),))
+    return RawReply(refusal=action) if action in {"decline", "cancel"} else None
+
+
+def _mcp(answer: JsonObject) -> RawReply | None:
+    """Read a request to call a tool, and what a server returns for one; Python's library writes its members with `_`."""
+    if answer.get("method") == "tools/call" and isinstance(params := answer.get("params"), dict):
+        return RawReply((raw_call(params.get("name"), params.get("arguments"), answer.get("id")),))
+    result = answer.get("result") if "jsonrpc" in answer else answer
+    if not isinstance(result, dict) or not (
+        (result.keys() & _OF_A_RESULT and result.keys() <= _RESULT)
+        or "structuredContent" in result
+        or (result is not answer and isinstance(result.get("content"), list))
+    ):
+        return None
+    structured = result.get("structuredContent", result.get("structured_content"))
+    if result.get("isError", result.get("is_error")) is True:
+        return RawReply(failure="\n".join(content(result.get("content")).texts) or "isError")
+    if structured is not None or "structuredContent" in result:
+        return RawReply((RawCall(None, structured),))
+    return content(result.get("content"))
+
+
+def _ollama(answer: JsonObject) -> RawReply | None:
+    """Read `/api/chat` and `/api/generate`."""
+    end = stop_reply(answer.get("done_reason"))
+    if isinstance(said := answer.get("message"), dict) and ("role" in said or "tool_calls" in said):
+        return end | message(said)
+    if isinstance(text := answer.get("response"), str) and "done" in answer:
+        return end | content(text)
+    return None
+
+
+def _messages(answer: JsonObject) -> RawReply | None:
+    """Read several messages in a list, as GigaChat's second contract and the states of agents have them."""
+    listed = answer.get("messages")
+    said = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    if not isinstance(listed, list) or not listed or len(said) < len(listed):
+        return None
+    return stop_reply(answer.get("finish_reason")) | last_words(said)
+
+
+_OF_OTHERS = frozenset({"user", "system", "developer", "tool", "function", "human", "remove", "request"})
+
+
+def is_message(item: Json) -> bool:
+    """Say whether an object is one message of a conversation, whoever says it."""
+    if not isinstance(item, dict) or not item.keys() & {"content", "parts", "tool_calls"}:
+        return False
+    return any(isinstance(item.get(key), str) for key in ("role", "kind")) or item.get("type") in _SPEAKERS
+
+
+_SPEAKERS = ("human", "ai", "tool", "system", "AIMessageChunk")
+
+
+def last_words(messages: list[JsonObject]) -> RawReply:
+    """Return what the model says at the end of a conversation; what it said before was answered already."""
+    last: list[JsonObject] = []
+    for item in messages:
+        speaker = item.get("role") or item.get("kind") or item.get("type")
+        last = [] if isinstance(speaker, str) and speaker in _OF_OTHERS else [*last, item]
+    return join_replies(stop_reply(item.get("finish_reason")) | (response(item) or message(item)) for item in last)
+
+
+def _message(answer: JsonObject) -> RawReply | None:
+    """Read one message: Anthropic's response is one, so is what a smolagents model returns."""
+    if (
+        isinstance(first(answer, "tool_calls", "toolCalls"), list)
+        or "stop_reason" in answer
+        or answer.get("role") in ("assistant", "model")
+    ):
+        end = stop_reply(first(answer, "stop_reason", "stopReason", "finishReason"))
+        return end | message(answer)
+    if isinstance(parts := answer.get("parts"), list) and all(isinstance(item, dict) for item in parts):
+        return message(answer)
+    return message(answer) if contain_call(answer.get("content")) else None  # its role was left out
+
+
+_READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (
+    _error,
+    _choices,
+    _choice,
+    _candidates,
+    _candidate,
+    *READERS,
+    _output,
+    _mcp,
+    _elicited,
+    _ollama,
+    _messages,
+    completion,
+    _message,
+)

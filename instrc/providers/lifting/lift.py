@@ -1,0 +1,580 @@
+"""Lift a model's answer: out of its envelope, back to our names and shapes, checked, divided."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import UnionType
+from typing import Literal, TypeVar, assert_never, overload
+
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.suggest import comparison_key
+from instrc.problems.targets import (
+    AmbiguousAnswer,
+    CutAnswer,
+    FailedAnswer,
+    InvalidAnswer,
+    NoAnswer,
+    RefusedAnswer,
+    UnreadableMap,
+)
+from instrc.providers.lifting.answers import Ownership, json_of, readings
+from instrc.providers.lifting.repair import Repair, repair
+from instrc.providers.lifting.reply import RawCall, RawReply, join_replies, raw_call, strip_reasoning
+from instrc.providers.lifting.text_calls import calls_of_known_tools, extract_tool_calls, fenced_value, lone_value, separated
+from instrc.providers.maps import Records, map_of, records_in
+from instrc.providers.targets import known_target
+from instrc.schema.validation import Violation, json_fault
+from instrc.text.arguments import excerpt, takes_shared_parts
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, JsonObject, Payload, as_text, as_texts, mapping
+from instrc.text.limits import CALLED_NAME
+from instrc.text.source import Span
+from instrc.tools.python_types import Adapter
+
+# Say to a model what a call gave: the message each provider wants, from the template of its dialect.
+
+
+_CHAT: Json = {"role": "tool", "tool_call_id": "@id", "content": "@text"}
+"""What those understand who speak as OpenAI does."""
+
+_OF_MCP = frozenset({"structuredContent", "structured_content", "isError", "is_error", "resultType", "result_type"})
+"""Members of which the result of an MCP server has one beside its content."""
+
+
+def message(record: JsonObject, name: str | None, call_id: str | None, value: object, *, error: bool) -> Json:
+    """Return the message for the provider that a call is from; `TypeError` for a value that JSON has no words for."""
+    known = known_target(record.get("target"))
+    said = json_of(value)
+    if (fault := json_fault(said)) is not None:
+        wrong = f"the result is not JSON at `{fault[0] or '/'}`: {fault[1]}"
+        raise TypeError(wrong)
+    if (given := _of_mcp(said)) is not None:
+        said, failed = given
+        error = error or failed
+    text = said if isinstance(said, str) else dumps(said, indent=False)
+    words: dict[str, Json] = {
+        "@id": call_id,
+        "@name": mapping(record.get("tool")).get("sent") or name,
+        "@text": text,
+        "@json": dumps(said, indent=False),
+        "@object": {"error": text} if error else said if isinstance(said, dict) else {"result": said},
+        "@error": True if error else None,
+        "@status": "error" if error else None,
+    }
+    return _fill_template(record.get("result", _CHAT if known is None else known.result), words)
+
+
+def _of_mcp(said: Json) -> tuple[Json, bool] | None:
+    """Return what a server of MCP gave, and whether it is an error; `None` for what is no result of a server.
+
+    Of a result, a model is told what it is structured as, or its texts; what holds pictures or files is told whole.
+    """
+    if not isinstance(said, dict) or not isinstance(content := said.get("content"), list) or _OF_MCP.isdisjoint(said):
+        return None
+    structured = said.get("structuredContent", said.get("structured_content"))
+    failed = said.get("isError", said.get("is_error")) is True
+    if isinstance(structured, dict) and not failed:
+        return structured, False
+    texts = [part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None for part in content]
+    lines = [each for each in texts if isinstance(each, str)]
+    return ("\n".join(lines) if len(lines) == len(content) else content), failed
+
+
+def _fill_template(template: Json, words: dict[str, Json]) -> Json:
+    """Return a template with its words filled in; a member whose word says nothing is left out."""
+    if isinstance(template, dict):
+        filled = {key: _fill_template(item, words) for key, item in template.items()}
+        return {key: item for key, item in filled.items() if item is not None}
+    if isinstance(template, list):
+        return [_fill_template(item, words) for item in template]
+    return words.get(template, template) if isinstance(template, str) else template
+
+
+# What a lifted answer is: its calls in our names and shapes, or why there are none.
+
+
+T = TypeVar("T")
+
+LiftStatus = Literal["ok", "failed", "refused", "cut", "malformed", "ambiguous", "empty", "invalid"]
+"""In the order in which they are looked for, `ok` last:
+`failed`: the provider reports an error instead of an answer; `refused`: the model or a filter declined;
+`cut`: a limit of length was reached; `malformed`: the provider could not read the model's own call;
+`ambiguous`: it may be arguments or an envelope around them, and both readings hold, or neither (see `Lifted.readings`);
+`empty`: nothing was called and no value given; `invalid`: a value breaks its schema, or its JSON is none."""
+
+
+@dataclass(frozen=True)
+class LiftedCall:
+    """One call of a tool, in our names and shapes."""
+
+    name: str | None
+    """The name the tool was lowered under; what the model wrote if no tool is called so; `None` if nothing was said."""
+    value: Json
+    violations: tuple[Violation, ...] = ()
+    """Where the value breaks the schema it was lowered from; empty if it does not."""
+    id: str | None = None
+    """The provider's id of the call, for the answer to it."""
+    truncated: bool = False
+    """Whether the arguments end before their JSON does, or before the provider says that they are whole."""
+    repairs: tuple[Repair, ...] = ()
+    """What was read otherwise than it was written, because it was invalid as it stood; and keys that were written twice."""
+    record: JsonObject | None = field(default=None, repr=False, compare=False)
+    """The map of its tool; `None` if no tool is called so."""
+
+    @property
+    def valid(self) -> bool:
+        """Whether the value may be used."""
+        return not self.violations and not self.truncated
+
+    @cached_property
+    def _parts(self) -> dict[str, Json]:
+        if any(violation.keyword == "json" for violation in self.violations):  # what is no JSON has no parts
+            return {"output": self.value, "thoughts": {}, "metrics": {}}
+        from instrc.schema.strip import split
+
+        parts = split(self.value)
+        return {"output": parts["output"], "thoughts": parts["thoughts"], "metrics": parts["metrics"]}
+
+    @property
+    def output(self) -> Json:
+        """The answer proper, without thoughts and metrics."""
+        return self._parts["output"]
+
+    @property
+    def thoughts(self) -> Json:
+        """What was kept under names with `_`, by path."""
+        return self._parts["thoughts"]
+
+    @property
+    def metrics(self) -> Json:
+        """What was kept under names with `$`, by path."""
+        return self._parts["metrics"]
+
+    @overload
+    def as_model(self, model: type[T] | Adapter[T], step: str | None = None) -> T: ...
+
+    @overload
+    def as_model(self, model: UnionType, step: str | None = None) -> object: ...
+
+    def as_model(self, model: type[T] | Adapter[T] | UnionType, step: str | None = None) -> object:
+        """Return the value as an instance of a pydantic model, a dataclass or a `TypedDict`; a `CompileError` if it is not one.
+
+        To a type checker, `as_model(A | B)` gives an `object`, and `as_model(TypeAdapter[A | B](A | B))` an `A | B`.
+
+        `step` is the key of one step (`step2_write_reply`), if the model is that of this step and not of the whole.
+        Thoughts and metrics are left out if the model does not take them.
+        """
+        from instrc.tools.python_values import as_instance  # pydantic is an extra
+
+        return as_instance(self.value, self.output, self.violations, model, step)
+
+    def result(self, value: object, *, error: bool = False) -> Payload:
+        """Return the message that tells the model what the call gave, in the words of the provider that made it.
+
+        `value` is a text, anything that JSON has, or the result of an MCP server, which itself says whether it is an error;
+        `error` says that the value tells why there is no result.
+        """
+        return message(self.record or {}, self.name, self.id, value, error=error)
+
+    def to_json(self) -> JsonObject:
+        """Return the call as plain JSON."""
+        return {
+            "name": self.name,
+            "id": self.id,
+            "value": self.value,
+            "truncated": self.truncated,
+            "repairs": [repair.to_json() for repair in self.repairs],
+            "invalid": [violation.to_json() for violation in self.violations],
+        }
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """What an answer says."""
+
+    calls: tuple[LiftedCall, ...]
+    refusal: str | None = None
+    """The words, or the reason, with which the model or its provider declined; `None` if it did not."""
+    truncated: bool = False
+    """Whether the answer was cut off at a limit of length."""
+    text: str | None = None
+    """What was said beside the calls."""
+    malformed: str | None = None
+    """The provider's word for a call it could not read itself."""
+    failure: str | None = None
+    """What the provider reports instead of an answer: its error, or that of a tool of MCP."""
+    readings: tuple[Lifted, ...] = ()
+    """Where the answer is ambiguous: what it is in either reading."""
+
+    @property
+    def status(self) -> LiftStatus:
+        """In one word what came of it; `LiftStatus` says what each word means, the first that applies."""
+        if self.failure is not None:
+            return "failed"
+        if self.refusal is not None:
+            return "refused"
+        if self.truncated or any(call.truncated for call in self.calls):
+            return "cut"
+        if self.readings:
+            return "ambiguous"
+        if not self.calls:
+            return "empty" if self.malformed is None else "malformed"
+        return "ok" if all(call.valid for call in self.calls) else "invalid"
+
+    @property
+    def ok(self) -> bool:
+        """Whether there are values and nothing is wrong with any of them."""
+        return self.status == "ok"
+
+    @property
+    def call(self) -> LiftedCall:
+        """The only call; `LookupError` if there is none or several."""
+        if len(self.calls) != 1:
+            message = f"the answer holds {len(self.calls)} calls, not one"
+            raise LookupError(message)
+        return self.calls[0]
+
+    @overload
+    def as_model(self, model: type[T] | Adapter[T], step: str | None = None) -> T: ...
+
+    @overload
+    def as_model(self, model: UnionType, step: str | None = None) -> object: ...
+
+    def as_model(self, model: type[T] | Adapter[T] | UnionType, step: str | None = None) -> object:
+        """Return the value of the only call, or of one step in it, as an instance of a model.
+
+        A `CompileError` says why the answer cannot be used.
+        """
+        if self.problems:
+            raise CompileError(self.problems)
+        return self.call.as_model(model, step)
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """Why the answer cannot be used; empty if it can."""
+        return self.problems_at(None)
+
+    def problems_at(self, at: Span | None) -> tuple[Problem, ...]:
+        """Return why the answer cannot be used, with the place of the answer."""
+        match self.status:
+            case "ok":
+                return ()
+            case "failed":
+                return (FailedAnswer(at=at, words=self.failure or ""),)
+            case "refused":
+                return (RefusedAnswer(at=at, words=self.refusal or ""),)
+            case "cut":
+                return (CutAnswer(at=at),)
+            case "ambiguous":
+                return (AmbiguousAnswer(at=at, readings=tuple(reading.status for reading in self.readings)),)
+            case "empty" | "malformed":
+                return (NoAnswer(at=at, said=self.malformed or self.text),)
+            case "invalid":
+                return tuple(InvalidAnswer(at=at, pointer=each.instance, reason=each.message) for each in self.invalid)
+            case other:
+                assert_never(other)
+
+    @property
+    def value(self) -> Json:
+        """The value of the only call."""
+        return self.call.value
+
+    @property
+    def values(self) -> list[Json]:
+        """The values of all calls, in order."""
+        return [call.value for call in self.calls]
+
+    @property
+    def invalid(self) -> tuple[Violation, ...]:
+        """What is wrong with the values of all calls."""
+        return tuple(violation for call in self.calls for violation in call.violations)
+
+    @property
+    def output(self) -> Json:
+        """The answer proper of the only call, without thoughts and metrics."""
+        return self.call.output
+
+    @property
+    def thoughts(self) -> Json:
+        """The thoughts of the only call, by path."""
+        return self.call.thoughts
+
+    @property
+    def metrics(self) -> Json:
+        """The metrics of the only call, by path."""
+        return self.call.metrics
+
+    def to_json(self) -> JsonObject:
+        """Return the whole as plain JSON."""
+        return {
+            "status": self.status,
+            "calls": [call.to_json() for call in self.calls],
+            "refusal": self.refusal,
+            "truncated": self.truncated,
+            "text": self.text,
+            "malformed": self.malformed,
+            "failure": self.failure,
+            **({"readings": [reading.to_json() for reading in self.readings]} if self.readings else {}),
+        }
+
+
+# Find the tool that a name stands for, as models and the frameworks around them write names.
+
+
+_BESIDE = re.compile(r"<\|[^|<>]*+\|>(?:commentary|analysis|final|json)?|\(\)\Z|:\d+\Z|[\s\"'`/]+\Z|\A[\s\"'`$]+")
+"""What is no part of a name: marks of a chat template, an empty pair of brackets, the number of a call, quotes."""
+_NAMESPACE = re.compile(r"__|[.:/]+")
+"""What a namespace ends with: `functions.`, `default_api:`, `mcp__server__`."""
+
+
+def named(name: str | None, records: Records) -> tuple[JsonObject | None, bool]:
+    """Return the map of the tool that a name stands for, and whether it is written otherwise; no map if it stands for none.
+
+    Read are another case, `-` for `_`, what stands beside the name, and a namespace before it; only where one tool fits.
+    """
+    exact = map_of(name, records)
+    if exact is not None or name is None or len(name) > CALLED_NAME:
+        return exact, False
+    bare = name
+    while (stripped := _BESIDE.sub("", bare)) != bare:
+        bare = stripped
+    for start in (0, *(end.end() for end in _NAMESPACE.finditer(bare))):
+        found = _fitting(bare[start:], records)
+        if len(found) == 1:
+            return found[0], True
+    return None, False
+
+
+def _fitting(written: str, records: Records) -> list[JsonObject]:
+    """Return the maps of the tools whose name, ours or the sent one, is this but for case and dashes."""
+    if (exact := map_of(written, records)) is not None:
+        return [exact]
+    sought = comparison_key(written.strip().replace(" ", "_"))
+    if not sought:
+        return []
+    return [record for sent, record in records.items() if sought in {comparison_key(sent), comparison_key(_own_name(record))}]
+
+
+def _own_name(record: JsonObject) -> str:
+    name = mapping(record.get("tool")).get("name")
+    return name if isinstance(name, str) else ""
+
+
+def names_of(records: Records) -> str:
+    """Return our names of all tools, for a message."""
+    names = [_own_name(record) or sent for sent, record in records.items()]
+    shown = ", ".join(f"`{name}`" for name in names[:5])
+    return f"{shown}, …" if len(names) > 5 else shown
+
+
+# Lift a model's answer: out of its envelope, back to our names and shapes, checked, divided.
+#
+# What comes back tells apart values, refusals, answers that were cut off, errors, and values that break the schema.
+#
+#     answer ─ readings ─▶ Readings ─ _lifted ─▶ Lifted ─ _chosen ─▶ Lifted
+#
+# `_lifted` takes each reading the same way: calls in its texts, its text as the value, then each call through its map.
+
+
+__all__ = ["Lifted", "LiftedCall", "lift"]
+
+
+@takes_shared_parts
+def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for it everywhere else
+    """Bring an answer back to the names and shapes of the schema that was lowered.
+
+        lowered = instrc.lower({"type": "object", "properties": {"text": {"type": "string"}}}, "openai", "draft")
+        call = {"type": "function", "function": {"name": "draft", "arguments": '{"text": "Dear Ann"}'}}
+        answer = instrc.lift(call, lowered)
+        assert (answer.status, answer.call.value) == ("ok", {"text": "Dear Ann"})
+
+    `answer` is what the provider returned, whole, in part or in the pieces it was streamed in, as an object, text or bytes;
+    a stream may be given as it runs, and is read to its end;
+    `map` is a lowering or its map, that of a set of tools, an MCP tool, or the result of `tools/list`.
+    An unreadable map is an `unreadable-map` problem; an answer, however broken, is not: what is wrong with it is in the result.
+
+    Where servers hand through what open models write, calls are found in the text as well.
+    A value that breaks its schema in a way that models are known for is repaired, and `Call.repairs` says so:
+    a null for a property that may be left out, JSON written into a text, a listed word or a key in another case, one value in
+    place of a list of one, a tool under another spelling of its name, text that is JSON but for slips
+    (`instrc.providers.lifting.repair`).
+    Our own name for a key that is sent under another one is understood; beside the sent one it is left out.
+    Where an answer could be arguments or an envelope, both readings are tried; if that does not decide it is `ambiguous`.
+    """
+    records = records_in(map)
+    _refuse_unknown_targets(records)
+    read = readings(answer, lambda value: _ownership(value, records), frozenset(records))
+    first = _lifted(read.first, records)
+    if read.other is None or (first.ok and not read.equal):
+        return first
+    return _chosen(first, _lifted(read.other, records), equal=read.equal)
+
+
+def _refuse_unknown_targets(records: Records) -> None:
+    """Refuse maps of targets that nobody knows; the maps of a target of a user describe that target."""
+    from instrc.providers.targets import known_target
+
+    for record in records.values():
+        target = record.get("target")
+        if isinstance(target, str) and known_target(target) is None and "result" not in record:
+            raise CompileError([UnreadableMap(reason=f"its `target` is {excerpt(target)}, which is not a target")])
+
+
+def _chosen(first: Lifted, other: Lifted, *, equal: bool) -> Lifted:
+    """Return the reading that holds; both where that does not decide between equal ones."""
+    if first.ok != other.ok:
+        return first if first.ok else other
+    return Lifted((), readings=(first, other)) if equal else first
+
+
+def _lifted(reply: RawReply, records: Records) -> Lifted:
+    """Lift one reading of an answer."""
+    reply = _with_calls_in_text(reply, records)
+    reply = _with_calls_apart(reply, records)
+    reply = _with_text_as_value(reply, records)
+    reply = _with_value_in_text(reply, records)
+    calls = tuple(_call(one, records, enveloped=reply.envelope, cut=reply.cut) for one in reply.calls)
+    return Lifted(
+        calls,
+        reply.refusal,
+        reply.cut or any(call.truncated for call in calls),
+        "\n".join(reply.texts) or None,
+        reply.malformed,
+        reply.failure,
+    )
+
+
+def _quotes_calls(target: Json) -> bool:
+    """Say whether what looks like a call in a text of a target is a quotation: its provider takes the calls out itself."""
+    from instrc.providers.targets import known_target
+
+    known = known_target(target)
+    return known is not None and (known.extracts_calls or not known.tool)
+
+
+def _is_output(target: Json) -> bool:
+    """Say whether the text of an answer is the value itself, with no tool that is called."""
+    from instrc.providers.targets import known_target
+
+    known = known_target(target)
+    return known is not None and not known.tool
+
+
+def _with_calls_in_text(reply: RawReply, records: Records) -> RawReply:
+    """Find calls in the texts of an answer that holds no others, unless the provider takes them out itself."""
+    if all(_quotes_calls(record.get("target")) for record in records.values()):
+        return reply
+    known = frozenset(records) | {as_text(tool["name"]) for record in records.values() if (tool := mapping(record.get("tool")))}
+    bare = reply.calls[0] if len(reply.calls) == 1 and not reply.envelope else None
+    if bare is not None and bare.unreadable is not None and isinstance(bare.arguments, str):
+        said = extract_tool_calls(bare.arguments, known)
+        if said.calls or said.unended:
+            texts = (said.rest,) if said.rest else ()
+            return replace(reply, calls=tuple(said.calls), texts=texts, envelope=True, cut=reply.cut or said.unended)
+        fenced = _value_in(bare.arguments, records)
+        if fenced is not None and _ownership(fenced[0].arguments, records).all:
+            return replace(reply, calls=(fenced[0],), texts=(fenced[1],) if fenced[1] else (), envelope=True)
+        return reply
+    if bare is not None and not _ownership(bare.arguments, records).any and (ours := calls_of_known_tools(bare.arguments, known)):
+        return replace(reply, calls=tuple(ours), envelope=True)
+    if reply.calls:
+        return reply
+    found = [extract_tool_calls(text, known) for text in reply.texts]
+    reply = replace(reply, texts=()) | join_replies(
+        RawReply(tuple(said.calls), (said.rest,) if said.rest.strip() else (), cut=said.unended) for said in found
+    )
+    if not reply.calls and len(reply.texts) == 1 and (fenced := _value_in(reply.texts[0], records)) is not None:
+        return replace(reply, calls=(fenced[0],), texts=(fenced[1],) if fenced[1] else ())
+    return reply
+
+
+def _value_in(text: str, records: Records) -> tuple[RawCall, str] | None:
+    """Return the value of the only tool that stands in a text, and the text around it: in a fence, or by its keys alone."""
+    if len(records) != 1:
+        return None
+    if (fenced := fenced_value(text)) is not None or (lone := lone_value(text)) is None:
+        return fenced
+    return lone if lone[0].arguments and _ownership(lone[0].arguments, records).all else None
+
+
+def _with_calls_apart(reply: RawReply, records: Records) -> RawReply:
+    """Divide calls of `multi_tool_use.parallel`, unless a tool of ours has such a name."""
+    apart = [each for call in reply.calls for each in ((call,) if named(call.name, records)[0] else separated(call))]
+    return replace(reply, calls=tuple(apart))
+
+
+def _with_text_as_value(reply: RawReply, records: Records) -> RawReply:
+    """Read the text of a structured output without calls as the value: it is its last part, or divided among all of them."""
+    if not reply.envelope or reply.calls or not reply.texts or reply.refusal is not None or reply.failure is not None:
+        return reply
+    last, unended = strip_reasoning(reply.texts[-1])
+    reply = replace(reply, cut=reply.cut or unended)
+    if len(records) != 1 or not last.strip():
+        return reply
+    found = [(raw_call(None, reply.texts[-1]), reply.texts[:-1]), (raw_call(None, "".join(reply.texts)), ())]
+    one, left = min(found, key=lambda reading: (reading[0].unreadable is not None, not reading[0].partial))
+    return replace(reply, calls=(one,), texts=left) if one.unreadable is None or one.partial else reply
+
+
+def _with_value_in_text(reply: RawReply, records: Records) -> RawReply:
+    """Read the value of a structured output that a model has written among words: in a fence, or by its keys alone."""
+    outputs = all(_is_output(record.get("target")) for record in records.values())
+    if not outputs or reply.refusal is not None or reply.failure is not None:
+        return reply
+    unread = [call.arguments for call in reply.calls if call.unreadable is not None and not call.partial]
+    texts = [text for text in (unread or reply.texts) if isinstance(text, str)]
+    if len(texts) != 1 or len(reply.calls) != len(unread) or (found := _value_in(texts[0], records)) is None:
+        return reply
+    value, rest = found
+    return replace(reply, calls=(value,), texts=(rest,) if rest else ()) if _ownership(value.arguments, records).all else reply
+
+
+def _ownership(value: Json, records: Records) -> Ownership:
+    """Say whether an object may be the arguments themselves: all its keys, or some, are keys of the payload of a tool."""
+    if not isinstance(value, dict):
+        return Ownership(all=False, any=False)
+    keys = [frozenset(as_texts(record.get("keys") or [])) for record in records.values()]
+    whole = not value or any(known and value.keys() <= known for known in keys)
+    return Ownership(all=whole, any=any(not known.isdisjoint(value) for known in keys))
+
+
+def _call(one: RawCall, records: Records, *, enveloped: bool, cut: bool) -> LiftedCall:
+    """Lift one call."""
+    record, otherwise = named(one.name, records)
+    if record is None and one.name is None:
+        record = next((each for each in records.values() if _ownership(one.arguments, {"": each}).all), None)
+    read = None if record is None or (one.unreadable and (enveloped or one.partial)) else repair(record, one.arguments)
+    if one.loose is not None and record is not None and read is not None and read.violations and not enveloped:
+        as_text = repair(record, one.loose)  # a bare text may be the value itself
+        one, read = (replace(one, loose=None), as_text) if not as_text.violations else (one, read)
+    if one.nothing is not None and record is not None:
+        as_written = repair(record, loads(one.nothing))  # a tool may take null, or a text
+        read = read if as_written.violations or as_written.repairs else as_written
+    if one.unreadable is not None and (read is None or read.violations):
+        violation = Violation("", "json", "", f"the arguments are not JSON: {one.unreadable}")
+        truncated = one.partial or (cut and read is None)
+        return LiftedCall(_name(one, record), one.arguments, (violation,), one.id, truncated=truncated, record=record)
+    if read is None:
+        known = f"; there {'is' if len(records) == 1 else 'are'} {names_of(records)}"
+        said = f"no tool is called {dumps(one.name)}" if one.name is not None else "it is not said which of the tools is called"
+        return LiftedCall(one.name, one.arguments, (Violation("", "name", "", f"{said}{known}"),), one.id, truncated=one.partial)
+    repairs = (*_told(one, otherwise=otherwise), *read.repairs, *(Repair("", "repeated-key", key) for key in one.repeated))
+    return LiftedCall(
+        _name(one, record), read.value, read.violations, one.id, truncated=one.partial, repairs=repairs, record=record
+    )
+
+
+def _told(one: RawCall, *, otherwise: bool) -> Iterator[Repair]:
+    """Yield what was read otherwise than it was written before any value of it was looked at."""
+    if otherwise:
+        yield Repair("", "tool-name", one.name)
+    if one.loose is not None:
+        yield Repair("", "loose-json")
+
+
+def _name(one: RawCall, record: JsonObject | None) -> str | None:
+    own = None if record is None else mapping(record.get("tool")).get("name")
+    return one.name if own is None else str(own)

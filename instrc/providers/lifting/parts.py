@@ -1,0 +1,229 @@
+"""Read one part of a message: a call, a text, a refusal, a thought."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+from instrc.providers.lifting.reply import RawReply, first, join_replies, raw_call
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject
+
+# Join the arguments of a call that Gemini sends in parts, each with its path: `{"jsonPath": "$.city", "stringValue": "Os"}`.
+
+
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]|\[\"([^\"]*)\"\]")
+_VALUES = (("stringValue", "string_value"), ("numberValue", "number_value"), ("boolValue", "bool_value"))
+
+
+def joined_calls(parts: JsonArray) -> JsonArray:
+    """Return the parts of an answer with each call in one piece."""
+    made: JsonArray = []
+    open_call: JsonObject | None = None
+    for part in parts:
+        call = first(part, "functionCall", "function_call") if isinstance(part, dict) else None
+        if not isinstance(call, dict):
+            made.append(part)
+            continue
+        more = first(call, "partialArgs", "partial_args")
+        if not isinstance(more, list) and not continues_later(call) and (open_call is None or call.get("name")):
+            made.append(part)
+            continue
+        if open_call is None or call.get("name"):
+            open_call = {"name": call.get("name"), "id": call.get("id"), "args": call.get("args") or {}}
+            made.append({"functionCall": open_call})
+        open_call["willContinue"] = continues_later(call)
+        for each in more if isinstance(more, list) else ():
+            if isinstance(each, dict):
+                _put(open_call, first(each, "jsonPath", "json_path"), each)
+    return made
+
+
+def continues_later(call: JsonObject) -> bool:
+    """Say whether more of a call is to follow in a later part."""
+    return first(call, "willContinue", "will_continue") is True
+
+
+def _put(call: JsonObject, path: Json, said: JsonObject) -> None:
+    """Put one value into the arguments of a call; a text that is there already goes on."""
+    if not isinstance(path, str):
+        return
+    steps: list[str | int] = ["args"]
+    steps += [int(index) if index else name or quoted or double for name, index, quoted, double in _STEP.findall(path)]
+    if len(steps) == 1:
+        return
+    value = next((said[key] for keys in _VALUES for key in keys if said.get(key) is not None), None)
+    at: Json = call
+    for step, following in pairwise(steps):
+        inner: Json = _member(at, step)
+        if not isinstance(inner, dict | list):
+            inner = [] if isinstance(following, int) else {}
+            _set(at, step, inner)
+        at = inner
+    known = _member(at, steps[-1])
+    _set(at, steps[-1], known + value if isinstance(known, str) and isinstance(value, str) else value)
+
+
+def _member(holder: Json, step: str | int) -> Json:
+    if isinstance(holder, dict) and isinstance(step, str):
+        return holder.get(step)
+    return holder[step] if isinstance(holder, list) and isinstance(step, int) and step < len(holder) else None
+
+
+def _set(holder: Json, step: str | int, value: Json) -> None:
+    if isinstance(holder, dict) and isinstance(step, str):
+        holder[step] = value
+    elif isinstance(holder, list) and isinstance(step, int):
+        if step < len(holder):
+            holder[step] = value
+        elif step == len(holder):
+            holder.append(value)
+
+
+# Read one part of a message: a call, a text, a refusal, a thought, in the words of each provider and framework.
+#
+# Shapes are those of openai 3.52, anthropic 2.11, google-genai 3.4, mistralai 3.7, gigachat 0.2.3, ollama 0.6, mcp 2.3,
+# smolagents 1.26, boto3 1.40 (Bedrock Converse), langchain-core 1.5, pydantic-ai 2.68 and llama-index-core 0.15, as their
+# libraries
+# declare them (looked up 2026-11-21), and of Semantic Kernel, as its documentation is known to show them.
+
+
+_THINKING = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_content"})
+_CALLS = frozenset(
+    {"tool_use", "function_call", "function.call", "custom_tool_call", "tool_call", "tool-call", "invalid_tool_call"}
+)
+"""Types of parts that ask us to run something; `server_tool_use`, `mcp_call` and the like are run by the provider."""
+_TEXTS = frozenset({"text", "output_text"})
+_MESSAGES = frozenset({"message", "message.output"})
+_OF_OTHERS = frozenset({"refusal", "output_text", "server_tool_use", "mcp_tool_use", "mcp_call", "builtin-tool-call"})
+_PARTS = _THINKING | _CALLS | _OF_OTHERS
+_HOLDERS = ("functionCall", "function_call", "toolUse", "custom", "tool_call")
+"""Members below which Gemini, GigaChat, Bedrock, OpenAI (a tool that takes a text) and Haystack have the call."""
+_OF_PROVIDER = "server_tool_use"
+"""What Bedrock calls a tool that the provider runs."""
+_OF_GEMINI = frozenset(
+    {"text", "thought", "thought_signature", "thoughtSignature", "function_call", "functionCall", "function_response"}
+    | {"functionResponse", "inline_data", "inlineData", "file_data", "fileData", "executable_code", "executableCode"}
+    | {"code_execution_result", "codeExecutionResult", "video_metadata", "videoMetadata", "media_resolution", "mediaResolution"}
+    | {"tool_call", "toolCall", "tool_response", "toolResponse", "part_metadata", "partMetadata", "audio_transcription"}
+)
+_ARGUMENTS = ("arguments", "input", "args", "parameters", "tool_kwargs", "tool_input")
+_NAMES = ("name", "tool_name", "toolName", "tool")
+_IDS = ("call_id", "tool_call_id", "toolUseId", "toolCallId", "tool_id", "id")
+
+
+def kind_of_part(item: dict[str, Json]) -> str | None:
+    """Return what a part says that it is; `None` if it says nothing."""
+    kind = first(item, "type", "part_kind", "block_type", "content_type")
+    return kind if isinstance(kind, str) else None
+
+
+def is_part(item: Json) -> bool:
+    """Say whether an object is one part of a message: a call, a text, a refusal."""
+    if not isinstance(item, dict):
+        return False
+    kind = kind_of_part(item)
+    if kind == "function":
+        inner = item.get("function")
+        return isinstance(inner, dict) and "name" in inner and "arguments" in inner
+    if kind is not None:
+        return (
+            kind in _PARTS
+            or (kind == "custom" and isinstance(item.get("custom"), dict))
+            or (kind in _MESSAGES and isinstance(item.get("content"), list | str))
+            or (kind == "text" and isinstance(first(item, "text", "content"), str))
+        )
+    inner = item.get("function")
+    if isinstance(inner, dict) and "name" in inner and "arguments" in inner:
+        return True
+    if {"toolUseId", "name", "input"} <= item.keys():  # what stands below `toolUse` in Bedrock's Converse
+        return True
+    if {"tool_id", "tool_name", "tool_kwargs"} <= item.keys():  # a `ToolSelection` of LlamaIndex
+        return True
+    if item.keys() == {"tool_name", "arguments", "id", "extra"}:  # a `ToolCall` of Haystack
+        return True
+    return any(isinstance(held := item.get(key), dict) and held.keys() & {"name", "tool_name"} for key in _HOLDERS)
+
+
+def are_parts(items: list[JsonObject]) -> bool:
+    """Say whether objects are the parts of one message: calls and texts, among others of which no more is known."""
+    if all(map(is_part, items)):
+        return True
+    if all({key for key, held in item.items() if held is not None} <= _OF_GEMINI for item in items):
+        return any(is_part(item) or isinstance(item.get("text"), str) for item in items)
+    known = all(kind_of_part(item) is not None or is_part(item) or item.keys() == {"text"} for item in items)
+    return known and any(map(_asks, items))
+
+
+def contain_call(items: Json) -> bool:
+    """Say whether a value is a list of parts, at least one of which is a call."""
+    parts = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    return isinstance(items, list) and bool(parts) and len(parts) == len(items) and are_parts(parts) and any(map(_asks, parts))
+
+
+def _asks(item: JsonObject) -> bool:
+    """Say whether a part is a call."""
+    return is_part(item) and bool(part(item).calls)
+
+
+def part(item: dict[str, Json], *, calls: bool = True) -> RawReply:
+    """Return what one part of a message holds; with `calls` false its calls are told elsewhere."""
+    if item.get("type") == "non_standard" and isinstance(inner := item.get("value"), dict):  # what LangChain has no name for
+        item = inner
+    kind = kind_of_part(item)
+    held = next((held for key in _HOLDERS if isinstance(held := item.get(key), dict)), None)
+    inner = item.get("function")
+    if held is not None and held.get("type") == _OF_PROVIDER:
+        return RawReply()
+    if held is not None:
+        return _call(held, first(held, *_IDS) or first(item, *_IDS), wanted=calls)
+    if isinstance(inner, dict):
+        return _call(inner, first(item, *_IDS), wanted=calls)
+    if kind in _CALLS:
+        return _call(item, first(item, *_IDS), wanted=calls)
+    if kind == "refusal":
+        return RawReply(refusal=str(item.get("refusal") or ""))
+    if kind in _MESSAGES:
+        return content(item.get("content"), calls=calls)
+    if kind in _THINKING or item.get("thought") is True:
+        return RawReply()
+    text = first(item, "text", "content") if kind is not None else item.get("text")
+    if isinstance(text, str) and (kind is None or kind in _TEXTS):
+        return RawReply(texts=(text,))
+    if kind in (None, "function") and any(key in item for key in _NAMES) and any(key in item for key in _ARGUMENTS):
+        return _call(item, first(item, *_IDS), wanted=calls)
+    return RawReply()
+
+
+def _call(item: dict[str, Json], call_id: Json, *, wanted: bool) -> RawReply:
+    if not wanted:
+        return RawReply()
+    found = raw_call(first(item, *_NAMES), first(item, *_ARGUMENTS), call_id)
+    return RawReply(calls=(replace(found, partial=True) if continues_later(item) else found,))
+
+
+def content(parts: Json, *, calls: bool = True) -> RawReply:
+    """Return what the content of a message holds: a text, or parts."""
+    if isinstance(parts, str):
+        return RawReply(texts=(parts,)) if parts.strip() else RawReply()
+    if isinstance(parts, dict):  # one part, as in what MCP samples
+        return part(parts, calls=calls)
+    if not isinstance(parts, list):
+        return RawReply()
+    whole: list[JsonObject]  # LangChain lets texts stand bare in a list
+    whole = [item if isinstance(item, dict) else {"text": item} for item in joined_calls(parts)]
+    return join_replies(part(item, calls=calls) for item in whole)
+
+
+def message(said: Json) -> RawReply:
+    """Return what a message holds: calls, parts, text, refusal."""
+    if not isinstance(said, dict):
+        return RawReply()
+    refusal = said.get("refusal")
+    found = RawReply(refusal=refusal) if isinstance(refusal, str) and refusal else RawReply()
+    listed = first(said, "tool_calls", "toolCalls")
+    found |= join_replies(part(call) for call in (listed if isinstance(listed, list) else ()) if isinstance(call, dict))
+    if isinstance(call := said.get("function_call"), dict):
+        found |= part({"function_call": call})
+    parts = next((said[key] for key in ("content", "parts", "blocks", "items") if key in said), None)
+    return found | content(parts, calls=not found.calls)  # a framework leaves them there in the provider's own form as well

@@ -1,0 +1,505 @@
+"""Repair an answer's arguments where they break their schema in one of the ways models are known for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from instrc.problems.suggest import comparison_key
+from instrc.providers.codec import BoxCodec, Codec, NamesCodec
+from instrc.providers.lifting.reply import loose_json
+from instrc.providers.transcode import Transcoder
+from instrc.schema.patterns import time_limit
+from instrc.schema.validation import RAISED_ON_PURPOSE, Violation, json_fault, validate, validator
+from instrc.text.jsontext import loads
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, equal, mapping, pointer, put
+from instrc.text.limits import COUNTED_VIOLATIONS, REPAIRED_PLACES, TOLD_DIFFERENCES, UNPACKED_TEXTS
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+
+# Copies of a value with one place changed: only the containers on the way to it are copied, the value itself stays as it is.
+
+
+def remove_member(value: Json, path: Location) -> Json:
+    """Return a copy of a value without the member at a place; what is no longer there is left alone."""
+    return _rewrite(value, path, lambda key, item: () if key == path[-1] else ((key, item),))
+
+
+def rename_member(value: Json, path: Location, name: str) -> Json:
+    """Return a copy of a value with the member at a place under another name, where it stands."""
+    return _rewrite(value, path, lambda key, item: ((name if key == path[-1] else key, item),))
+
+
+def _rewrite(value: Json, path: Location, change: Callable[[str, Json], tuple[tuple[str, Json], ...]]) -> Json:
+    """Return a copy of a value in which the object around a place has other members: for each, those that `change` gives."""
+
+    def written(holder: Json) -> Json:
+        return dict(new for old in holder.items() for new in change(*old)) if isinstance(holder, dict) else holder
+
+    return replace_at(value, path[:-1], written)
+
+
+def replace_at(value: Json, path: Location, change: Callable[[Json], Json]) -> Json:
+    """Return a copy of a value with one place changed; what is no longer there is left alone."""
+    copied = _copy_path(value, path)
+    if copied is None:
+        return value
+    root, holder = copied
+    if isinstance(holder, dict):
+        name = str(path[-1])
+        holder[name] = change(holder[name])
+    else:
+        index = int(path[-1]) if path else 0
+        holder[index] = change(holder[index])
+    return root[0]
+
+
+def _copy_path(value: Json, path: Location) -> tuple[list[Json], JsonArray | JsonObject] | None:
+    """Copy the containers on the way to a place: a list of the new root, and the container of the place."""
+    root: list[Json] = [value]
+    holder: JsonArray | JsonObject = root
+    key: str | int = 0
+    for step in path:
+        inner = holder[str(key)] if isinstance(holder, dict) else holder[int(key)]
+        copy: JsonArray | JsonObject
+        if isinstance(inner, dict) and step in inner:
+            copy = dict(inner)
+        elif isinstance(inner, list) and isinstance(step, int) and step < len(inner):
+            copy = list(inner)
+        else:
+            return None
+        put(holder, key, copy)
+        holder, key = copy, step
+    return root, holder
+
+
+# Find out where a value breaks its schema, and how badly.
+
+
+def violations(schema: Json, value: Json) -> tuple[Violation, ...]:
+    """Return what is wrong with a value by a schema that a map holds; what the map says of it may be anything."""
+    return validate(value, schema)
+
+
+class LeafViolation(NamedTuple):
+    """One place at which a value goes wrong, alternatives that were not meant included."""
+
+    path: tuple[str | int, ...]
+    value: Json
+    keyword: str
+    certain: bool
+    """Whether it is wrong whichever alternative was meant."""
+    listed: tuple[str, ...] = ()
+    """The texts that may stand there, where they are listed."""
+    types: tuple[str, ...] = ()
+    """The types that a value may have there, where it has another one."""
+    keys: frozenset[str] = frozenset()
+    """The keys that the schema declares there, where keys are missing or too many, or an object stands alone in a list."""
+    items: bool = False
+    """Whether the schema says of what lists may be there."""
+
+
+class Wrongness(NamedTuple):
+    """How wrong a value is."""
+
+    cost: int
+    """The number of things to repair if the nearest alternatives were meant; 0 for a valid value."""
+    leaves: tuple[LeafViolation, ...]
+
+
+def error_cost(schema: Json, value: Json) -> Wrongness:
+    """Return how wrong a value is and where, so that two readings of an answer can be compared."""
+    leaves: list[LeafViolation] = []
+    try:
+        with time_limit():
+            errors = islice(validator(schema, formats=True).iter_errors(value), COUNTED_VIOLATIONS)
+            cost = sum(_cost(error, leaves, certain=True) for error in errors)
+    except RAISED_ON_PURPOSE:
+        raise
+    except BaseException:  # noqa: BLE001  -- what cannot be judged cannot be repaired
+        return Wrongness(1, ())
+    return Wrongness(cost, tuple(leaves[:COUNTED_VIOLATIONS]))
+
+
+def _alone(instance: object) -> object:
+    """Return the only item of a list, anything else as it is."""
+    return instance[0] if isinstance(instance, list) and len(instance) == 1 else instance
+
+
+def _keys(schema: object) -> frozenset[str]:
+    """Return the keys that a schema declares."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    return frozenset(properties) if isinstance(properties, dict) else frozenset()
+
+
+def _texts(items: object) -> tuple[str, ...]:
+    return tuple(item for item in items if isinstance(item, str)) if isinstance(items, list) else ()
+
+
+def _cost(error: ValidationError, leaves: list[LeafViolation], *, certain: bool) -> int:
+    """Return what it takes to repair one error: for a union, what its nearest alternative takes."""
+    if not error.context:
+        keyword, wanted = str(error.validator), error.validator_value
+        words = wanted if keyword == "enum" else [wanted] if keyword == "const" else ()
+        listed = _texts(words)
+        types = _texts(wanted if isinstance(wanted, list) else [wanted]) if keyword == "type" else ()
+        keys = _keys(error.schema) if isinstance(_alone(error.instance), dict) else frozenset()
+        items = isinstance(error.schema, dict) and bool(error.schema.get("items"))
+        instance: Json = error.instance  # type: ignore[assignment]  # its types allow for an error that is about nothing
+        leaves.append(LeafViolation(tuple(error.absolute_path), instance, keyword, certain, listed, types, keys, items))
+        return 1
+    by_branch: dict[str | int | None, int] = {}
+    for cause in error.context:
+        branch = cause.relative_schema_path[0] if cause.relative_schema_path else None
+        by_branch[branch] = by_branch.get(branch, 0) + _cost(cause, leaves, certain=False)
+    return 1 + min(by_branch.values())
+
+
+# The slips that models are known for: at which places of a wrong value one is likely, and what the value is without it.
+
+
+_WORDS: dict[str, Json] = {"True": True, "False": False, "TRUE": True, "FALSE": False, "None": None}
+"""As Python and tables write them, and models that were taught in it."""
+_NOTHING = frozenset({"null", "None", "NULL", "undefined"})
+_OF_TYPE = frozenset({"type", "enum", "const"})
+_OF_KEYS = frozenset({"required", "additionalProperties", "unevaluatedProperties"})
+_SEVERAL = re.compile(r"[,;\n|]|\A\s*[\[{(]|\A\s*\Z")
+"""A text that may be several words, or none."""
+_WORD = re.compile(r"[^\W\d_][\w -]*")
+
+RepairKind = Literal[
+    "null-left-out",
+    "text-read",
+    "case",
+    "spelling",
+    "key",
+    "listed",
+    "unlisted",
+    "as-text",
+    "repeated-key",
+    "loose-json",
+    "tool-name",
+    "unwrapped",
+]
+"""`null-left-out`: null, or its name, where a property may be left out; `text-read`: a text that holds JSON, read;
+`case`, `spelling`: a listed word in another case, or with other spaces and dashes; `key`: a key in another case or spelling;
+`listed`, `unlisted`: one value where a list of it belongs, and the other way round; `as-text`: a number for a listed text;
+`repeated-key`: one object has a key twice, and the last one counts; `loose-json`: the text is JSON but for slips of writing;
+`tool-name`: a tool by another spelling of its name; `unwrapped`: the arguments stand one level too deep."""
+
+
+class Repair(NamedTuple):
+    """One thing that was read otherwise than it was written."""
+
+    instance: str
+    """Where in the value, as a JSON Pointer; empty where the value was read anew as a whole."""
+    what: RepairKind
+    key: str | None = None
+    """With `repeated-key`, `key`, `unwrapped`, `tool-name`: the key or name as the model wrote it."""
+
+    def to_json(self) -> Json:
+        """Return it as plain JSON."""
+        told: JsonObject = {"instance": self.instance, "what": self.what}
+        return told if self.key is None else {**told, "key": self.key}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A place at which a value might be repaired."""
+
+    path: Location
+    what: RepairKind
+    listed: tuple[str, ...] = ()
+    certain: bool = False
+    name: str = ""
+    """The key that was meant."""
+
+    def applied(self, value: Json) -> Json:
+        """Return a copy of a value with this place repaired."""
+        match self.what:
+            case "null-left-out":
+                return remove_member(value, self.path)
+            case "case" | "spelling":
+                return replace_at(value, self.path, lambda word: listed_word(word, self.listed, self.what) or word)
+            case "key":
+                return rename_member(value, self.path, self.name)
+            case "listed":
+                return replace_at(value, self.path, lambda item: [item])
+            case "unlisted":
+                return replace_at(value, self.path, lambda items: items[0] if isinstance(items, list) and items else items)
+            case "as-text":
+                return replace_at(value, self.path, str)
+            case _:
+                return replace_at(value, self.path, parse_text)
+
+    @property
+    def told(self) -> Repair:
+        """What is said of it."""
+        if self.what == "key":
+            return Repair(pointer((*self.path[:-1], self.name)), self.what, str(self.path[-1]))
+        return Repair(pointer(self.path), self.what)
+
+
+def repairable_places(wrongness: Wrongness) -> list[Candidate]:
+    """Return the places at which a value might be repaired, once each for every way."""
+    found: dict[tuple[Location, RepairKind, str], Candidate] = {}
+    for leaf in wrongness.leaves:
+        for path, what, name in (*_ways(leaf), *_slips_keys(leaf)):
+            known = found.get((path, what, name))
+            listed = leaf.listed if known is None else (*known.listed, *leaf.listed)
+            certain = leaf.certain or (known is not None and known.certain)
+            found[path, what, name] = Candidate(path, what, listed, certain, name)
+    return list(found.values())
+
+
+def _ways(leaf: LeafViolation) -> Iterator[tuple[Location, RepairKind, str]]:
+    """Yield the ways in which what is wrong at one place might be repaired, the likeliest first."""
+    value, path = leaf.value, leaf.path
+    is_member = bool(path) and isinstance(path[-1], str)
+    if is_member and value is None:
+        yield path, "null-left-out", ""
+    if isinstance(value, str):
+        if (what := next((way for way in _SPELLINGS if listed_word(value, leaf.listed, way) is not None), None)) is not None:
+            yield path, what, ""
+        if leaf.keyword in _OF_TYPE and not isinstance(parse_text(value), str):
+            yield path, "text-read", ""
+        if is_member and leaf.keyword in _OF_TYPE and value in _NOTHING:
+            yield path, "null-left-out", ""
+    if leaf.keyword == "type" and path:
+        one = value is not None and not isinstance(value, list) and not (isinstance(value, str) and _SEVERAL.search(value))
+        if "array" in leaf.types and leaf.items and one:
+            yield path, "listed", ""
+        elif "array" not in leaf.types and isinstance(value, list) and len(value) == 1 and _is_alone(value[0], leaf):
+            yield path, "unlisted", ""
+    if isinstance(value, int) and not isinstance(value, bool) and str(value) in leaf.listed:
+        yield path, "as-text", ""
+
+
+def _is_alone(item: Json, leaf: LeafViolation) -> bool:
+    """Return whether the only item of a list may be the value itself: an object with unknown keys may be an entry of a map."""
+    return not isinstance(item, dict) or (bool(item) and item.keys() <= leaf.keys)
+
+
+def _slips_keys(leaf: LeafViolation) -> Iterator[tuple[Location, RepairKind, str]]:
+    """Yield the unknown keys of an object that are another spelling of one that it has not."""
+    if leaf.keyword not in _OF_KEYS or not isinstance(leaf.value, dict) or leaf.value.keys() <= leaf.keys:
+        return
+    missing: dict[str, list[str]] = {}
+    for key in leaf.keys:
+        if key not in leaf.value:
+            missing.setdefault(_spelt(key), []).append(key)
+    written: dict[str, list[str]] = {}
+    for key in leaf.value:
+        if key not in leaf.keys:
+            written.setdefault(_spelt(key), []).append(key)
+    for spelt, keys in written.items():
+        names = missing.get(spelt, ())
+        if len(keys) == 1 and len(names) == 1:
+            yield (*leaf.path, keys[0]), "key", names[0]
+
+
+_SPELLINGS: tuple[Literal["case", "spelling"], ...] = ("case", "spelling")
+
+
+def _spelt(word: str) -> str:
+    return comparison_key(word.strip().replace(" ", "_"))
+
+
+def listed_word(word: Json, listed: tuple[str, ...], what: str = "case") -> str | None:
+    """Return the only listed word that differs from a word in case alone; `None` if there is none or several.
+
+    With `spelling`, spaces, dashes and underlines do not count either, in words that begin with a letter.
+    """
+    if not isinstance(word, str) or word in listed:
+        return None
+    if what == "case":
+        fitting = {each for each in listed if each.casefold() == word.casefold()}
+    else:
+        words = [each for each in listed if _WORD.fullmatch(each)] if _WORD.fullmatch(word.strip()) else []
+        fitting = {each for each in words if _spelt(each) == _spelt(word)}
+    return fitting.pop() if len(fitting) == 1 else None
+
+
+def parse_text(text: Json) -> Json:
+    """Return the JSON value that a text holds; the text itself if it holds none."""
+    if not isinstance(text, str):
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    try:
+        return loads(text)
+    except (ValueError, RecursionError):
+        repaired = loose_json(text)
+        return text if repaired is None else loads(repaired)
+
+
+# Repair an answer's arguments where they break their schema in one of the ways models are known for.
+#
+# Nothing is touched in an answer that is valid as it stands, and nothing is repaired that does not become less wrong by it.
+# `slips` lists the ways; here they are tried, from the whole to its parts:
+#
+# * the arguments stand one level too deep, in a list or below `arguments`;
+# * the whole is read by its codec in another way, with texts as what they hold, with the case of words repaired;
+# * place by place: first all that is wrong whatever was meant, then one place after the other.
+#
+# What was repaired is told, with its place.
+
+
+_WRAPPERS = frozenset({"arguments", "parameters", "params", "args", "kwargs", "input", "properties"})
+"""Words below which a model puts the arguments once more."""
+
+
+class Repaired(NamedTuple):
+    """A value in our names and shapes, what is wrong with it, and what was repaired."""
+
+    value: Json
+    violations: tuple[Violation, ...]
+    repairs: tuple[Repair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A reading of the arguments so far."""
+
+    value: Json
+    wrongness: Wrongness
+    repairs: tuple[Repair, ...] = ()
+
+
+def repair(record: JsonObject, arguments: Json) -> Repaired:
+    """Return the value that the arguments of a call stand for by the map of its tool."""
+    if (fault := json_fault(arguments)) is not None:
+        return Repaired(arguments, (Violation(fault[0], "json", "", fault[1]),))
+    schema = record["schema"]
+    transcoder = Transcoder(record, fold=False)
+    value = transcoder.read(arguments)
+    broken = violations(schema, value)
+    if not broken or broken[0].keyword == "schema":
+        return Repaired(value, broken)
+    if (held := _held(record, arguments)) is not None and not (inner := repair(record, held[0])).violations:
+        return inner._replace(repairs=(held[1], *inner.repairs))
+    state = _State(value, error_cost(schema, value))
+    state = _read_otherwise(record, arguments, state)
+    if state.wrongness.cost and (names := _names(transcoder.codec)) is not None:
+        state = _unpacked(record, arguments, names.keys, state)
+    state = _in_places(schema, state)
+    return Repaired(state.value, violations(schema, state.value), state.repairs)
+
+
+def _held(record: JsonObject, arguments: Json) -> tuple[Json, Repair] | None:
+    """Return the arguments that stand one level too deep: alone in a list, below a word for them, or below the tool's name."""
+    if isinstance(arguments, list):
+        return (arguments[0], Repair("", "unlisted")) if len(arguments) == 1 and isinstance(arguments[0], dict) else None
+    if not isinstance(arguments, dict):
+        return None
+    tool = mapping(record.get("tool"))
+    names = {name for name in (tool.get("name"), tool.get("sent")) if isinstance(name, str)}
+    beside = {key for key in ("name", "tool", "function", "type") if isinstance(arguments.get(key), str)}
+    keys = arguments.keys() - beside if len(arguments) > 1 else arguments.keys()
+    for key in keys if len(keys) == 1 else ():
+        if key in _WRAPPERS | names and isinstance(held := parse_text(arguments[key]), dict):
+            return held, Repair("", "unwrapped", key)
+    return None
+
+
+def _read_otherwise(record: JsonObject, arguments: Json, state: _State) -> _State:
+    """Read the whole in other ways: with texts read where containers should stand, with the case of words repaired."""
+    schema = record["schema"]
+    if record.get("codec") is None:
+        return state
+    held = parse_text(arguments) if isinstance(arguments, str) and arguments.lstrip().startswith(("{", "[")) else arguments
+    texts = False
+    other = Transcoder(record, fold=False, texts=True).read(held)
+    wrongness = error_cost(schema, other)
+    if wrongness.cost < state.wrongness.cost:
+        arguments, texts = held, True
+        state = _State(other, wrongness, (*state.repairs, Repair("", "text-read")))
+    other = Transcoder(record, texts=texts).read(arguments)
+    wrongness = error_cost(schema, other)
+    if wrongness.cost < state.wrongness.cost:
+        repairs = (Repair(place, "case") for place in _differences(state.value, other))
+        state = _State(other, wrongness, (*state.repairs, *repairs))
+    return state
+
+
+def _differences(before: Json, after: Json) -> list[str]:
+    """Return the places at which texts differ, or the whole where values of different shapes were read."""
+    found: list[str] = []
+    stack: list[tuple[Json, Json, Location]] = [(before, after, ())]
+    while stack:
+        old, new, path = stack.pop()
+        if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
+            stack.extend((item, new[key], (*path, key)) for key, item in reversed(old.items()))
+        elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+            stack.extend((item, new[index], (*path, index)) for index, item in reversed(list(enumerate(old))))
+        elif isinstance(old, str) and not isinstance(new, dict | list):
+            if not equal(old, new):
+                found.append(pointer(path))
+        elif not equal(old, new):
+            return [""]
+    return found[:TOLD_DIFFERENCES] or [""]
+
+
+def _unpacked(record: JsonObject, arguments: Json, back: Mapping[str, str], state: _State) -> _State:
+    """Read texts that hold objects and lists before names are turned into ours, so that the names in them are as well."""
+    transcoder = Transcoder(record)
+    for path in islice(_packed_places(arguments), UNPACKED_TEXTS):
+        trial = replace_at(arguments, path, parse_text)
+        other = transcoder.read(trial)
+        wrongness = error_cost(record["schema"], other)
+        if wrongness.cost < state.wrongness.cost:
+            arguments = trial
+            place = pointer(back.get(step, step) if isinstance(step, str) else step for step in path)
+            state = _State(other, wrongness, (*state.repairs, Repair(place, "text-read")))
+    return state
+
+
+def _packed_places(arguments: Json) -> Iterator[Location]:
+    """Yield the places of texts that hold an object or a list."""
+    stack: list[tuple[Json, Location]] = [(arguments, ())]
+    while stack:
+        item, path = stack.pop()
+        if isinstance(item, dict):
+            stack.extend((inner, (*path, key)) for key, inner in item.items())
+        elif isinstance(item, list):
+            stack.extend((inner, (*path, index)) for index, inner in enumerate(item))
+        elif isinstance(item, str) and path and item.lstrip().startswith(("{", "[")) and not isinstance(parse_text(item), str):
+            yield path
+
+
+def _names(codec: Codec) -> NamesCodec | None:
+    """Return the codec of names, which may repair the case of words too; `None` if a lowering rebuilt more than names."""
+    while isinstance(codec, BoxCodec):
+        codec = codec.codec
+    return codec if isinstance(codec, NamesCodec) else None
+
+
+def _in_places(schema: Json, state: _State) -> _State:
+    """Repair a value place by place: first all that is wrong whatever was meant, then one place after the other."""
+    certain: dict[Location, Candidate] = {}
+    for candidate in repairable_places(state.wrongness):
+        if candidate.certain:
+            certain.setdefault(candidate.path, candidate)
+    if certain:
+        trial = state.value
+        for candidate in certain.values():
+            trial = candidate.applied(trial)
+        wrongness = error_cost(schema, trial)
+        if wrongness.cost <= state.wrongness.cost - len(certain):
+            state = _State(trial, wrongness, (*state.repairs, *(candidate.told for candidate in certain.values())))
+    tried: set[Candidate] = set()
+    for _ in range(REPAIRED_PLACES):
+        place = next((each for each in repairable_places(state.wrongness) if each not in tried), None)
+        if place is None or state.wrongness.cost == 0:
+            break
+        tried.add(place)
+        trial = place.applied(state.value)
+        wrongness = error_cost(schema, trial)
+        if wrongness.cost < state.wrongness.cost:
+            state = _State(trial, wrongness, (*state.repairs, place.told))
+    return state

@@ -1,0 +1,358 @@
+"""What a provider's answer holds, and the arguments of one call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from instrc.text.jsontext import dumps, loads, repeated_keys
+from instrc.text.jsonvalue import Json, equal
+from instrc.text.limits import LOOSE_TEXT
+
+# What a provider's answer holds, before any of it is read as a value of ours.
+
+
+_CUT = frozenset(
+    {"length", "max_tokens", "maxtokens", "max_output_tokens", "max_prompt_tokens", "max_completion_tokens", "model_length"}
+    | {"model_context_window_exceeded", "token_limit", "time_limit", "limit", "truncated", "error_limit", "not_finished"}
+    | {"maximum_tokens", "maxpredictedtokensreached", "contextlengthreached"}
+)
+_REFUSED = frozenset(
+    {"refusal", "content_filter", "content_filtered", "blacklist", "sensitive", "error_toxic", "guardrail_intervened"}
+    | {"safety", "recitation", "blocklist", "prohibited_content", "spii", "language", "model_armor", "jailbreak"}
+    | {"image_safety", "image_prohibited_content", "image_recitation"}
+)
+_MALFORMED = frozenset(
+    {"malformed_function_call", "malformed_response", "unexpected_tool_call", "too_many_tool_calls", "missing_thought_signature"}
+    | {"malformed_tool_use", "malformed_model_output"}
+)
+_FAILED = frozenset(
+    {"error", "failed", "cancelled", "canceled", "expired", "other", "timeout", "user_cancel", "abort", "network_error"}
+    | {"insufficient_system_resource"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RawCall:
+    """One call as it was found: its arguments still in the target's words, or the text that should have been JSON."""
+
+    name: str | None
+    arguments: Json
+    id: str | None = None
+    unreadable: str | None = None
+    """Why the arguments are no JSON."""
+    partial: bool = False
+    """Whether the text of the arguments ends before its JSON does, or Gemini says that more of them is to follow."""
+    repeated: tuple[str, ...] = ()
+    """Keys that the text has twice in one object; the last one counts."""
+    loose: str | None = None
+    """The text that was read, if it is no JSON but stands for one value beyond doubt."""
+    nothing: str | None = None
+    """The JSON that was taken for no arguments, `null` or an empty text: a tool without arguments may be called with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawReply:
+    """What an answer holds."""
+
+    calls: tuple[RawCall, ...] = ()
+    texts: tuple[str, ...] = ()
+    refusal: str | None = None
+    cut: bool = False
+    malformed: str | None = None
+    failure: str | None = None
+    """What the provider says went wrong, where there is no answer."""
+    envelope: bool = False
+    """Whether any provider's envelope was recognised."""
+
+    def __or__(self, other: RawReply) -> RawReply:
+        """Return what both hold: the calls and texts of this one first, the first word where only one can stand."""
+        return RawReply(
+            self.calls + other.calls,
+            self.texts + other.texts,
+            self.refusal if self.refusal is not None else other.refusal,
+            self.cut or other.cut,
+            self.malformed if self.malformed is not None else other.malformed,
+            self.failure if self.failure is not None else other.failure,
+            self.envelope or other.envelope,
+        )
+
+
+def join_replies(replies: Iterable[RawReply]) -> RawReply:
+    """Return what several replies hold together."""
+    whole = RawReply()
+    for reply in replies:
+        whole |= reply
+    return whole
+
+
+def stop_reply(reason: Json) -> RawReply:
+    """Return what the reason says for which a model stopped.
+
+    The words of OpenAI, Anthropic, Gemini, Mistral, GigaChat, Ollama, Bedrock, Cohere, DeepSeek, GLM and MCP differ, and are
+    written large or small, so one table holds them all;
+    a model that stopped of itself, or to call a tool, says nothing here.
+    """
+    if not isinstance(reason, str):
+        return RawReply()
+    reason = reason.rsplit(".", 1)[-1]  # `FinishReason.SAFETY`, as some libraries print it
+    word = reason.casefold().replace("-", "_")
+    return RawReply(
+        cut=word in _CUT,
+        refusal=reason if word in _REFUSED else None,
+        malformed=reason if word in _MALFORMED else None,
+        failure=reason if word in _FAILED else None,
+    )
+
+
+def first(item: dict[str, Json], *keys: str) -> Json:
+    """Return the first member that an object has of several that mean the same; `None` if it has none."""
+    return next((item[key] for key in keys if item.get(key) is not None), None)
+
+
+# Read text that is meant as JSON and is not quite: as JavaScript or Python writes a value, or as a template spoils it.
+#
+# Read are only slips that leave no doubt about the value: quotes of the other kind or of print, keys without quotes, commas
+# before a closing bracket, comments, line breaks inside of texts, escapes that JSON does not have, `True`, `None`, `+1` and
+# `.5`,
+# quotes escaped throughout, brackets doubled, and brackets or marks of a chat template behind the end.
+# Nothing is closed that is open, and no comma or bracket is added: what was cut off stays cut off.
+
+
+_TOKEN = re.compile(
+    r"""
+      (?P<beside>\s++|//[^\n]*+|/\*.*?\*/|\#[^\n]*+)
+    | (?P<text>"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|[“”„](?:[^“”„\\]|\\.)*+[“”]|[‘’‚](?:[^‘’‚\\]|\\.)*+[‘’]|«(?:[^«»\\]|\\.)*+»)
+    | (?P<number>[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?+)(?![\w.])
+    | (?P<word>[^\W\d][\w$]*+)
+    | (?P<mark>[][{}:,])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_BEHIND = re.compile(r"(?:[\s}\];]|```|<\|[^|<>]*+\|>|</[\w|]*+>)*+\Z")
+"""What may stand behind a value: brackets too many, the mark that a turn or a call ends."""
+_ESCAPE = re.compile(
+    r"""\\(?:(?P<kept>["\\/bfnrt]|u[0-9a-fA-F]{4})|x(?P<byte>[0-9a-fA-F]{2})|U(?P<far>00(?:0[1-9a-fA-F]|10)[0-9a-fA-F]{4})|(?P<other>.))|(?P<bare>["\x00-\x1f])""",
+    re.DOTALL,
+)
+_COLON = re.compile(r"\s*+:")
+_WORDS = {"true": "true", "True": "true", "false": "false", "False": "false", "null": "null", "None": "null"}
+
+
+def loose_json(text: str) -> str | None:
+    """Return the JSON text that a text stands for beyond doubt; `None` if it stands for none.
+
+    `{'a': [1, 2,]} // done` stands for `{"a":[1,2]}`.
+    """
+    text = text.strip()
+    if not text.startswith(("{", "[")) or len(text) > LOOSE_TEXT:
+        return None
+    for read in (_unescaped, _undoubled, _strict):
+        if (found := read(text)) is not None and isinstance(_value(found), dict | list):
+            return found
+    return None
+
+
+def _value(text: str) -> Json:
+    try:
+        return loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _unescaped(text: str) -> str | None:
+    r"""Return `{"a": 1}` for `{\"a\": 1}`."""
+    if not re.match(r'[\[{\s]+\\"', text):
+        return None
+    held = _value(f'"{text}"')
+    return held if isinstance(held, str) else None
+
+
+def _undoubled(text: str) -> str | None:
+    """Return `{"a": 1}` for `{{"a": 1}}`."""
+    return text[1:-1] if text.startswith("{{") and text.endswith("}}") else None
+
+
+def _strict(text: str) -> str | None:
+    """Return a text token by token as JSON has it; `None` if a token has no place there."""
+    made: list[str] = []
+    place = depth = 0
+    while place < len(text):
+        token = _TOKEN.match(text, place)
+        if token is None:
+            return None
+        place = token.end()
+        if token.lastgroup == "beside":
+            continue
+        if (word := _written(token, text)) is None:
+            return None
+        if word in {"}", "]"} and len(made) > 1 and made[-1] == "," and made[-2] not in {"[", "{", ",", ":"}:
+            made.pop()
+        made.append(word)
+        depth += (word in {"{", "["}) - (word in {"}", "]"})
+        if depth == 0:
+            return "".join(made) if _BEHIND.match(text, place) else None
+    return None
+
+
+def _written(token: re.Match[str], text: str) -> str | None:
+    """Return a token as JSON writes it; `None` for a word that JSON has no value for."""
+    match token.lastgroup:
+        case "text":
+            return '"' + _ESCAPE.sub(_escaped, token[0][1:-1]) + '"'
+        case "number":
+            whole, point, rest = token[0].removeprefix("+").partition(".")
+            fraction = rest if rest[:1].isdigit() or not point else f"0{rest}"
+            return f"{whole if whole.strip('-') else f'{whole}0'}{point}{fraction}"
+        case "word" if _COLON.match(text, token.end()):
+            return dumps(token[0], indent=False)
+        case "word":
+            return _WORDS.get(token[0])
+        case _:
+            return token[0]
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """Return one escape, or a character that must not stand bare in a text, as JSON writes it."""
+    if found["kept"]:
+        return found[0]
+    if found["byte"]:
+        return f"\\u00{found['byte']}"
+    if found["far"]:
+        return chr(int(found["far"], 16))
+    if found["bare"]:
+        return dumps(found["bare"], indent=False)[1:-1]
+    other = found["other"]
+    return "'" if other == "'" else dumps(f"\\{other}", indent=False)[1:-1]
+
+
+# Read Harmony, the format of gpt-oss: messages, each on a channel, where a server leaves its marks in the text.
+#
+# `<|channel|>analysis<|message|>…<|end|>` holds thoughts, a message whose header bears `to=functions.NAME` is a call of that
+# tool, and any other is text for the user (github.com/openai/harmony, docs/format.md, 2026-11-22).
+
+
+CHANNEL = "<|channel|>"
+MESSAGE = re.compile(
+    r"(?:(?:<\|start\|>assistant|\A)(?P<before>[^<]*+))?<\|channel\|>(?P<channel>\w*+)(?P<after>[^<]*+)(?:<\|constrain\|>[^<]*+)?"
+    r"<\|message\|>(?P<body>.*?)(?P<end><\|(?:end|return|call)\|>|(?=<\|start\|>)|\Z)",
+    re.DOTALL,
+)
+_RECIPIENT = re.compile(r"to=(\S+)")
+
+
+def recipient(message: re.Match[str]) -> str | None:
+    """Return the tool that a message is for; `None` if it is for the user."""
+    found = _RECIPIENT.search(message["before"] or "") or _RECIPIENT.search(message["after"])
+    return None if found is None else found[1]
+
+
+def without_analysis(text: str) -> tuple[str, bool]:
+    """Return what is said outside the channel for thoughts, calls as they stand, and whether thoughts without an end are all."""
+    said: list[str] = []
+    end = 0
+    unended = False
+    for message in MESSAGE.finditer(text):
+        said.append(text[end : message.start()])
+        end = message.end()
+        if recipient(message) is not None:
+            said.append(message[0])
+        elif message["channel"] != "analysis":
+            said.append(message["body"])
+        else:
+            unended = not message["end"] and end == len(text)
+    rest = "".join([*said, text[end:]])
+    return ("", True) if unended and not rest.strip() else (rest, False)
+
+
+# Take the thoughts of reasoning models out of what they say, where a server leaves them in.
+
+
+_PAIRS = (
+    *((f"<{word}>", f"</{word}>") for word in ("think", "thinking", "thought", "reasoning", "seed:think")),
+    ("[THINK]", "[/THINK]"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("◁think▷", "◁/think▷"),
+    ("<|channel>thought", "<channel|>"),
+)
+"""The marks around thoughts: of DeepSeek, Qwen and most others; of Seed; of Magistral, Command, Kimi, Gemma."""
+
+
+def strip_reasoning(text: str) -> tuple[str, bool]:
+    """Return a text without the thoughts that reasoning models begin with, and whether they have no end.
+
+    Some chat templates write the opening mark into the prompt, so the end of the thoughts may stand alone.
+    """
+    if CHANNEL in text:
+        return without_analysis(text)
+    begun = text.lstrip()
+    for opening, ending in _PAIRS:
+        if begun.startswith(opening):
+            _, end, rest = begun.partition(ending)
+            return (rest, False) if end else ("", True)
+    thoughts, end, rest = text.partition("</think>")
+    return (rest, False) if end and "<think>" not in thoughts else (text, False)
+
+
+# Read the arguments of one call: an object, JSON text or nearly so, text in a fence of backticks, text that was cut off.
+
+
+_FENCE = re.compile(r"\A\s*```[\w-]*[ \t]*\n(.*?)(?:\n?[ \t]*```\s*)?\Z", re.DOTALL)
+"""A fence of backticks around all of a text; one that an answer was cut off in has no end."""
+
+
+def raw_call(name: Json, arguments: Json, call_id: Json = None) -> RawCall:
+    """Read arguments that may be an object or JSON text, alone or in a fence of backticks; names may be no text at all."""
+    name, call_id = text_of(name), text_of(call_id)
+    if not isinstance(arguments, str):
+        return RawCall(name, {} if arguments is None else arguments, call_id)
+    text, _ = strip_reasoning(arguments.removeprefix("\ufeff"))
+    if fence := _FENCE.match(text):
+        text = fence.group(1)
+    if not text.strip():
+        return RawCall(name, {}, call_id)
+    try:
+        value = loads(text)
+        if name is not None and (value is None or equal(value, "")):  # as some servers write that there are none
+            return RawCall(name, {}, call_id, nothing=dumps(value))
+        return RawCall(name, value, call_id, repeated=repeated_keys(text, value))
+    except (ValueError, RecursionError) as error:
+        if (repaired := loose_json(text)) is not None:
+            value = loads(repaired)
+            return RawCall(name, value, call_id, repeated=repeated_keys(repaired, value), loose=arguments)
+        return RawCall(name, arguments, call_id, str(error), partial=ends_early(text))
+
+
+def text_of(value: Json) -> str | None:
+    """Return a name, an id or the words of an error, which a hostile answer may have of any type."""
+    if value is None or isinstance(value, str):
+        return value
+    try:
+        return dumps(value, indent=False)
+    except (TypeError, ValueError, RecursionError):
+        return type(value).__name__
+
+
+def ends_early(text: str) -> bool:
+    """Say whether a text begins as JSON does and ends before its brackets are closed."""
+    stack = 0
+    inside = escaped = False
+    text = text.strip()
+    if not text.startswith(("{", "[", '"')):
+        return False
+    for character in text:
+        if inside:
+            if escaped:
+                escaped = False
+            elif character == "\\":
+                escaped = True
+            elif character == '"':
+                inside = False
+        elif character == '"':
+            inside = True
+        elif character in "{[":
+            stack += 1
+        elif character in "}]":
+            stack -= 1
+    return inside or stack > 0

@@ -1,0 +1,678 @@
+"""Put the pieces of a streamed answer together, as their providers document them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from itertools import islice, pairwise
+
+from instrc.providers.lifting.envelopes import is_ended
+from instrc.providers.lifting.parts import is_part, joined_calls
+from instrc.providers.lifting.reply import first
+from instrc.text.jsontext import loads
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, listing, mapping, text_or_empty
+
+# Put together the streams of the providers that have protocols of their own: which pieces are whose, and what they make.
+#
+# Chat Completions, Anthropic Messages, OpenAI's Responses and Realtime, Gemini and its Live API, Ollama, Bedrock's
+# ConverseStream.
+
+
+_LAST_WORDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.done"})
+_OF_A_CHOICE = frozenset({"delta", "content_filter_offsets"})
+"""Members of a piece of a choice: Azure tells what it filtered in pieces of its own."""
+_BESIDE = ("session.", "conversation.", "rate_limits.", "input_audio_buffer.", "output_audio_buffer.", "transcription_session.")
+"""Events of Realtime that stand between those of a response."""
+_ERRORS_OF_CONVERSE = frozenset(
+    {"internalServerException", "modelStreamErrorException", "serviceUnavailableException"}
+    | {"throttlingException", "validationException"}
+)
+_OF_CONVERSE = _ERRORS_OF_CONVERSE | {
+    *("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata")
+}
+
+
+def _of_chat(piece: JsonObject) -> bool:
+    choices = piece.get("choices")
+    return isinstance(choices, list) and all(isinstance(choice, dict) and choice.keys() & _OF_A_CHOICE for choice in choices)
+
+
+def _of_messages(piece: JsonObject) -> bool:
+    kind = piece.get("type")
+    return isinstance(kind, str) and kind.startswith(("message_", "content_block_", "ping", "error"))
+
+
+def _of_responses(piece: JsonObject) -> bool:
+    kind = piece.get("type")
+    return isinstance(kind, str) and kind.startswith(("response.", "ping", "error", *_BESIDE))
+
+
+def _of_gemini(piece: JsonObject) -> bool:
+    return isinstance(piece.get("candidates"), list) or isinstance(first(piece, "promptFeedback", "prompt_feedback"), dict)
+
+
+def _of_live(piece: JsonObject) -> bool:
+    keys = ("toolCall", "tool_call", "serverContent", "server_content", "setupComplete", "setup_complete", "usageMetadata")
+    return any(isinstance(piece.get(key), dict) for key in keys)
+
+
+def _of_converse(piece: JsonObject) -> bool:
+    return bool(piece) and piece.keys() <= _OF_CONVERSE
+
+
+def _of_ollama(piece: JsonObject) -> bool:
+    return isinstance(piece.get("done"), bool) and ("message" in piece or "response" in piece)
+
+
+def _choices_of(pieces: list[JsonObject]) -> Iterator[JsonObject]:
+    """Yield the first choice of each piece, others are other answers."""
+    for piece in pieces:
+        yield from (choice for choice in map(mapping, listing(piece.get("choices"))) if choice.get("index", 0) == 0)
+
+
+def join_chat(pieces: list[JsonObject]) -> JsonObject:
+    """Join the deltas of Chat Completions; calls are told apart by `index`, and by `id` where a server counts wrongly."""
+    said: JsonObject = {"role": "assistant", "content": "", "tool_calls": []}
+    calls: dict[Hashable, JsonObject] = {}
+    joined: JsonArray = []
+    reason: Json = None
+    for choice in _choices_of(pieces):
+        reason = choice.get("finish_reason") or reason
+        delta = mapping(choice.get("delta"))
+        for word in ("content", "refusal"):
+            if more := _words_of(delta.get(word)):
+                said[word] = text_or_empty(said.get(word)) + more
+        if isinstance(function := delta.get("function_call"), dict):
+            said["function_call"] = _joined(mapping(said.get("function_call")), function)
+        calls_now = delta.get("tool_calls")
+        for position, part in enumerate(
+            [calls_now] if isinstance(calls_now, dict) else listing(calls_now)
+        ):  # TGI sends one call bare
+            if not isinstance(part, dict):
+                continue
+            index = _index(part.get("index", position))
+            known = calls.get(index)
+            own = None if part.get("id") == "null" else part.get("id")  # as Mistral's library writes that there is none
+            if known is None or (own and known.get("id") and own != known["id"]):
+                known = calls[index] = {"id": own, "type": "function", "function": {}}
+                joined.append(known)
+            known["id"] = known["id"] or own
+            if isinstance(function := part.get("function"), dict):
+                known["function"] = _joined(mapping(known["function"]), function)
+    said["tool_calls"] = joined
+    return {"choices": [{"message": said, "finish_reason": reason or "length"}]}
+
+
+def _words_of(content: Json) -> str:
+    """Return the text of a delta: Mistral sends it in parts where a model thinks before it."""
+    if isinstance(content, str):
+        return content
+    return "".join(text_or_empty(item.get("text")) for item in map(mapping, listing(content)) if item.get("type") == "text")
+
+
+def _index(value: Json) -> Hashable:
+    """Return what the pieces of one part have in common: a number or a text; all that a provider does not send is alike."""
+    return None if isinstance(value, dict | list) else value
+
+
+def _joined(known: JsonObject, part: JsonObject) -> JsonObject:
+    """Return a function with one more fragment: a name comes whole, arguments in fragments of text or whole as an object."""
+    joined: JsonObject = dict(known)
+    if isinstance(name := part.get("name"), str) and name:
+        joined["name"] = name
+    arguments = part.get("arguments")
+    if isinstance(arguments, str):
+        joined["arguments"] = text_or_empty(known.get("arguments")) + arguments
+    elif arguments is not None:
+        joined["arguments"] = arguments
+    return joined
+
+
+def _messages(pieces: list[JsonObject]) -> JsonObject:
+    """Join the events of Anthropic Messages."""
+    content: JsonArray = []
+    blocks: dict[Hashable, JsonObject] = {}
+    reason: Json = None
+    for piece in pieces:
+        kind, delta, index = piece.get("type"), mapping(piece.get("delta")), _index(piece.get("index"))
+        block = blocks.get(index)
+        if kind == "error":
+            return {"type": "error", "error": piece.get("error") or {}}
+        if kind == "content_block_start" and isinstance(begun := piece.get("content_block"), dict):
+            blocks[index] = dict(begun)
+            content.append(blocks[index])
+        elif block is not None and isinstance(more := delta.get("text"), str):
+            block["text"] = str(block.get("text") or "") + more
+        elif block is not None and isinstance(more := delta.get("partial_json"), str):
+            block["input"] = text_or_empty(block.get("input")) + more
+        elif kind == "message_delta":
+            reason = delta.get("stop_reason") or reason
+    return {"role": "assistant", "content": content, "stop_reason": reason or "max_tokens"}
+
+
+def _responses(pieces: list[JsonObject]) -> JsonObject:
+    """Take the response that the last event of OpenAI's Responses carries, or the items that were done before it."""
+    for piece in reversed(pieces):
+        response, error = piece.get("response"), piece.get("error")
+        if piece.get("type") in _LAST_WORDS and isinstance(response, dict):
+            return response
+        if piece.get("type") == "error":
+            return {"error": error if isinstance(error, dict) else {"message": piece.get("message") or "error"}}
+    items: dict[Hashable, JsonObject] = {}
+    for piece in pieces:
+        kind, place, item = piece.get("type"), _index(piece.get("output_index")), piece.get("item")
+        known, more = items.get(place), piece.get("delta")
+        if kind in {"response.output_item.added", "response.output_item.done"} and isinstance(item, dict):
+            items[place] = dict(item)
+        elif kind == "response.function_call_arguments.delta" and known is not None and isinstance(more, str):
+            known["arguments"] = str(known.get("arguments") or "") + more
+    status = "completed" if len(pieces) == 1 and is_ended(pieces[0]) else "incomplete"
+    return {"object": "response", "status": status, "output": [*items.values()]}
+
+
+def _gemini(pieces: list[JsonObject]) -> JsonObject:
+    """Join the candidates of Gemini: each piece brings further parts, the last one says why it ended."""
+    parts: JsonArray = []
+    ended: JsonObject = {}
+    joined: JsonObject = {}
+    for piece in pieces:
+        if isinstance(feedback := first(piece, "promptFeedback", "prompt_feedback"), dict):
+            joined["promptFeedback"] = feedback
+        for candidate in listing(piece.get("candidates"))[:1]:
+            if isinstance(candidate, dict):
+                parts += listing(mapping(candidate.get("content")).get("parts"))
+                if reason := first(candidate, "finishReason", "finish_reason"):
+                    ended["finishReason"] = reason
+                if why := first(candidate, "finishMessage", "finish_message"):
+                    ended["finishMessage"] = why
+    if "finishReason" not in ended and "promptFeedback" not in joined:
+        ended["finishReason"] = "MAX_TOKENS"
+    return {"candidates": [{"content": {"role": "model", "parts": joined_calls(parts)}, **ended}], **joined}
+
+
+def _ollama(pieces: list[JsonObject]) -> JsonObject:
+    """Join the lines of Ollama: text in fragments, calls whole, and the reason with the last."""
+    reason: Json = pieces[-1].get("done_reason") if pieces[-1].get("done") else "length"
+    messages = [message for piece in pieces if isinstance(message := piece.get("message"), dict)]
+    if not messages:
+        return {"done_reason": reason, "done": True, "response": "".join(str(piece.get("response") or "") for piece in pieces)}
+    content = "".join(text_or_empty(message.get("content")) for message in messages)
+    calls: JsonArray = [call for message in messages for call in listing(message.get("tool_calls"))]
+    return {"done_reason": reason, "message": {"role": "assistant", "content": content, "tool_calls": calls}}
+
+
+def _live(pieces: list[JsonObject]) -> JsonObject:
+    """Join the messages of Gemini's Live API: calls come whole, text in parts, and a turn says when it is complete."""
+    parts: JsonArray = []
+    ended = False
+    for piece in pieces:
+        calls = mapping(first(piece, "toolCall", "tool_call"))
+        parts += [{"functionCall": call} for call in listing(first(calls, "functionCalls", "function_calls"))]
+        content = mapping(first(piece, "serverContent", "server_content"))
+        parts += listing(mapping(first(content, "modelTurn", "model_turn")).get("parts"))
+        ended = ended or bool(calls) or bool(first(content, "turnComplete", "turn_complete", "generationComplete"))
+    return {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP" if ended else "MAX_TOKENS"}]}
+
+
+def _converse(pieces: list[JsonObject]) -> JsonObject:
+    """Join the events of Bedrock's ConverseStream."""
+    blocks: dict[Hashable, JsonObject] = {}
+    reason: Json = None
+    for piece in pieces:
+        if wrong := piece.keys() & _ERRORS_OF_CONVERSE:
+            name = min(wrong)
+            return {"error": {"message": mapping(piece[name]).get("message") or name}}
+        start, change = mapping(piece.get("contentBlockStart")), mapping(piece.get("contentBlockDelta"))
+        if use := mapping(mapping(start.get("start")).get("toolUse")):
+            blocks[_index(start.get("contentBlockIndex"))] = {"toolUse": {**use, "input": ""}}
+        if delta := mapping(change.get("delta")):
+            block = blocks.setdefault(_index(change.get("contentBlockIndex")), {})
+            if isinstance(text := delta.get("text"), str):
+                block["text"] = str(block.get("text") or "") + text
+            more, use = mapping(delta.get("toolUse")).get("input"), mapping(block.get("toolUse"))
+            if isinstance(more, str) and use:
+                use["input"] = text_or_empty(use.get("input")) + more
+        reason = mapping(piece.get("messageStop")).get("stopReason") or reason
+    content: JsonArray = [*blocks.values()]
+    return {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": reason or "max_tokens"}
+
+
+PROVIDER_KINDS: tuple[tuple[Callable[[JsonObject], bool], Callable[[list[JsonObject]], JsonObject]], ...] = (
+    (_of_chat, join_chat),
+    (_of_gemini, _gemini),
+    (_of_ollama, _ollama),
+    (_of_live, _live),
+    (_of_converse, _converse),
+    (_of_messages, _messages),
+)
+RESPONSES: tuple[Callable[[JsonObject], bool], Callable[[list[JsonObject]], JsonObject]] = (_of_responses, _responses)
+"""Looked for behind `text_streams`: the events of Mistral's conversations begin as some of Realtime do."""
+
+
+# Put together the streams that libraries and frameworks make of those of providers: their events, chunks and deltas.
+#
+# Shapes are those of openai 3.52, anthropic 2.12, mistralai 3.7, boto3 1.44, cohere 7.3, langchain-core 1.7, pydantic-ai 2.68,
+# smolagents 1.26 and llama-index-core 0.14, as their libraries declare them (looked up 2026-11-22).
+
+
+_BESIDE_MESSAGES = frozenset({"text", "input_json", "thinking", "signature", "citation", "compaction"})
+"""Events that Anthropic's `messages.stream` makes of others: they say again what these say."""
+_OF_EVENTS = frozenset({"event", "data", "id", "retry"})
+"""What a server-sent event has, as readers of the protocol give it: httpx-sse, Mistral's library, that of OpenAI's Assistants."""
+_EVENTS_OF_COHERE = ("message-", "content-", "tool-plan-", "tool-call-", "citation-", "debug")
+_SIGNS = frozenset({"", "[DONE]"})
+"""Texts that carry nothing: a sign of life, the end of a stream of OpenAI."""
+_OF_SMOLAGENTS = frozenset({"content", "tool_calls", "token_usage"})
+
+
+def unwrapped(pieces: list[JsonObject]) -> list[JsonObject]:
+    """Return the pieces as the provider sent them, without what its library puts around and beside them."""
+    if all("data" in piece and piece.keys() <= _OF_EVENTS for piece in pieces):
+        return _data_of(pieces)
+    kinds = {kind for piece in pieces if isinstance(kind := piece.get("type"), str)}
+    if all(isinstance(mapping(piece.get("chunk")).get("bytes"), str | bytes) for piece in pieces):
+        return [_held(mapping(piece["chunk"])["bytes"]) for piece in pieces]  # Bedrock's `invoke_model_with_response_stream`
+    if "chunk" in kinds and any(isinstance(piece.get("chunk"), dict) for piece in pieces):
+        return [mapping(piece["chunk"]) for piece in pieces if isinstance(piece.get("chunk"), dict)]  # `chat.completions.stream`
+    if "message_start" in kinds:
+        return [piece for piece in pieces if not (isinstance(kind := piece.get("type"), str) and kind in _BESIDE_MESSAGES)]
+    return pieces
+
+
+def _data_of(events: list[JsonObject]) -> list[JsonObject]:
+    """Return what events carry: an object, or the text of one; the events themselves if one of them carries something else."""
+    carried: list[JsonObject] = []
+    for event in events:
+        data = event["data"]
+        if isinstance(data, str) and data.strip() in _SIGNS:
+            continue
+        held = data if isinstance(data, dict) else _held(data)
+        if not held:
+            return events
+        carried.append(held)
+    return carried
+
+
+def messages_of(answer: list[Json]) -> list[Json] | None:
+    """Return the messages in the lists that frameworks stream; `None` if it is no such list.
+
+    LangGraph's `messages` come in pairs with what it knows about them; Qwen-Agent sends all messages until then, each time.
+    """
+    if _is_pair(answer):
+        return answer[:1]
+    pairs = [item for item in answer if isinstance(item, list)]
+    if not pairs or len(pairs) < len(answer):
+        return None
+    if all(map(_is_pair, pairs)):
+        return [pair[0] for pair in pairs]
+    whole = all(isinstance(said, dict) and {"role", "content"} <= said.keys() for pair in pairs for said in pair)
+    return pairs[-1] if whole else None
+
+
+def states_joined(states: list[JsonObject]) -> list[Json] | None:
+    """Return the messages in what a graph of LangGraph streams: of its last state or of all updates; `None` if it is not one."""
+    listed = [messages for state in states if isinstance(messages := state.get("messages"), list)]
+    if not listed or len(listed) < len(states):
+        return None
+    grows = all(later[: len(earlier)] == earlier for earlier, later in pairwise(listed))
+    return listed[-1] if grows else [message for messages in listed for message in messages]
+
+
+def _is_pair(item: list[Json]) -> bool:
+    return len(item) == 2 and all(isinstance(part, dict) for part in item) and "langgraph_node" in mapping(item[1])
+
+
+def _held(text: Json) -> JsonObject:
+    """Return the object that a text or its bytes hold; an empty one if they hold none."""
+    try:
+        return mapping(loads(text)) if isinstance(text, str | bytes) else {}
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _of_cohere(piece: JsonObject) -> bool:
+    kind = piece.get("type")
+    return isinstance(kind, str) and kind.startswith(_EVENTS_OF_COHERE)
+
+
+def _cohere(pieces: list[JsonObject]) -> JsonObject:
+    """Join the events of Cohere's second API: calls and texts by their index."""
+    calls: dict[Json, JsonObject] = {}
+    texts: list[str] = []
+    reason: Json = None
+    for piece in pieces:
+        delta, kind = mapping(piece.get("delta")), piece["type"]
+        said = mapping(delta.get("message"))
+        index = place if isinstance(place := piece.get("index"), int) else len(calls)
+        if kind == "tool-call-start":
+            calls[index] = dict(mapping(said.get("tool_calls")))
+        elif kind == "tool-call-delta" and index in calls:
+            more = mapping(mapping(said.get("tool_calls")).get("function")).get("arguments")
+            known = mapping(calls[index].get("function"))
+            calls[index]["function"] = {**known, "arguments": f"{known.get('arguments') or ''}{more or ''}"}
+        elif kind in {"content-start", "content-delta"}:
+            more = mapping(said.get("content")).get("text")
+            texts.append(more if isinstance(more, str) else "")
+        reason = delta.get("finish_reason") or reason
+    message: JsonObject = {"role": "assistant", "content": "".join(texts), "tool_calls": [*calls.values()]}
+    return {"message": message, "finish_reason": reason or "MAX_TOKENS"}
+
+
+def _of_langchain(piece: JsonObject) -> bool:
+    return piece.get("type") == "AIMessageChunk"
+
+
+def _langchain(pieces: list[JsonObject]) -> JsonObject:
+    """Join the chunks of LangChain: calls by their index, words by their order; the last chunk says that it is the last."""
+    calls: dict[Json, JsonObject] = {}
+    texts: list[str] = []
+    beside: JsonObject = {}
+    about: JsonObject = {}
+    for piece in pieces:
+        said = piece.get("content")
+        texts += [said] if isinstance(said, str) else [_text_of(part) for part in listing(said)]
+        for call in map(mapping, listing(piece.get("tool_call_chunks"))):
+            index = call.get("index") if call.get("index") is not None else call.get("id")
+            known = calls.setdefault(index if isinstance(index, int | str) else len(calls), {"name": "", "args": "", "id": None})
+            for key in ("name", "args"):
+                known[key] = f"{known[key]}{call.get(key) or ''}"
+            known["id"] = known["id"] or call.get("id")
+        about |= mapping(piece.get("response_metadata"))
+        if isinstance(refusal := mapping(piece.get("additional_kwargs")).get("refusal"), str):
+            beside["refusal"] = f"{beside.get('refusal', '')}{refusal}"
+    if not about and all("chunk_position" in piece and piece["chunk_position"] is None for piece in pieces) and len(pieces) > 1:
+        about = {"finish_reason": "length"}
+    listed: Json = [{"type": "tool_call", **call} for call in calls.values()]
+    return {
+        "type": "ai",
+        "content": "".join(texts),
+        "tool_calls": listed,
+        "additional_kwargs": beside,
+        "response_metadata": about,
+    }
+
+
+def _text_of(part: Json) -> str:
+    if isinstance(part, str):
+        return part
+    text = part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None
+    return text if isinstance(text, str) else ""
+
+
+def _of_pydantic_ai(piece: JsonObject) -> bool:
+    return isinstance(piece.get("event_kind"), str)
+
+
+def _pydantic_ai(pieces: list[JsonObject]) -> JsonObject:
+    """Join the events of pydantic-ai: a part begins, grows, and is told once more where it ends."""
+    parts: list[Json] = []
+    places: dict[Json, int] = {}
+    for piece in pieces:
+        index, kind, part = piece.get("index"), piece["event_kind"], piece.get("part")
+        if not isinstance(index, int):
+            continue
+        if kind == "part_start" and isinstance(part, dict):
+            places[index] = len(parts)
+            parts.append(dict(part))
+        elif kind == "part_end" and isinstance(part, dict) and index in places:
+            parts[places[index]] = part
+        elif kind == "part_delta" and index in places:
+            _grow(mapping(parts[places[index]]), mapping(piece.get("delta")))
+    return {"kind": "response", "parts": parts}
+
+
+def _grow(part: JsonObject, delta: JsonObject) -> None:
+    for key, more in (("tool_name", delta.get("tool_name_delta")), ("content", delta.get("content_delta"))):
+        if isinstance(more, str):
+            part[key] = f"{part.get(key) or ''}{more}"
+    known, more = part.get("args"), delta.get("args_delta")
+    if isinstance(more, str):
+        part["args"] = f"{known if isinstance(known, str) else ''}{more}"
+    elif isinstance(more, dict):
+        part["args"] = {**mapping(known), **more}
+    part["tool_call_id"] = part.get("tool_call_id") or delta.get("tool_call_id")
+
+
+def _of_smolagents(piece: JsonObject) -> bool:
+    """Say whether a piece is a `ChatMessageStreamDelta` of smolagents: a delta of Chat Completions without its envelope."""
+    return {"content", "tool_calls"} <= piece.keys() <= _OF_SMOLAGENTS
+
+
+def _smolagents(pieces: list[JsonObject]) -> JsonObject:
+    """Join deltas as those of Chat Completions, whose envelope they lack; smolagents says no reason for the end."""
+    chunks: list[JsonObject] = [{"choices": [{"index": 0, "delta": piece}]} for piece in pieces]
+    return join_chat([*chunks, {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}])
+
+
+def _of_llama_index(piece: JsonObject) -> bool:
+    said = piece.get("message")
+    chat = isinstance(said, dict) and isinstance(said.get("blocks"), list)
+    return "delta" in piece and "raw" in piece and (chat or isinstance(piece.get("text"), str))
+
+
+def _llama_index(pieces: list[JsonObject]) -> JsonObject:
+    """Return the last response of LlamaIndex: each holds all that came before it."""
+    return pieces[-1]
+
+
+def _of_assistants(piece: JsonObject) -> bool:
+    return isinstance(kind := piece.get("object"), str) and kind.startswith("thread.")
+
+
+def _assistants(pieces: list[JsonObject]) -> JsonObject:
+    """Return the run of OpenAI's Assistants as its last event tells it; one that still goes on was cut off."""
+    run = next((piece for piece in reversed(pieces) if piece["object"] == "thread.run"), {})
+    ended = run.get("status") not in {None, "queued", "in_progress"}
+    return run if ended else {"object": "thread.run", "incomplete_details": {"reason": "not_finished"}}
+
+
+LIBRARY_KINDS: tuple[tuple[Callable[[JsonObject], bool], Callable[[list[JsonObject]], JsonObject]], ...] = (
+    (_of_smolagents, _smolagents),
+    (_of_cohere, _cohere),
+    (_of_langchain, _langchain),
+    (_of_pydantic_ai, _pydantic_ai),
+    (_of_llama_index, _llama_index),
+    (_of_assistants, _assistants),
+)
+
+
+# Put together the streams of servers that complete texts, and of clouds whose pieces repeat what came before.
+#
+# Shapes are those of Hugging Face's TGI, llama.cpp's `/completion`, SGLang's `/generate`, watsonx, Cohere's first API,
+# DashScope,
+# and Mistral's conversations, as their documentation is known to show them; TGI's and watsonx' were looked up 2026-11-22.
+# None was compared with a live stream.
+
+
+def _whole(texts: list[str]) -> str:
+    """Return the text that pieces make: the last one, if each begins with the one before it, else all of them in a row."""
+    return texts[-1] if all(later.startswith(earlier) for earlier, later in pairwise(texts)) else "".join(texts)
+
+
+def _of_inference(piece: JsonObject) -> bool:
+    return isinstance(token := piece.get("token"), dict) and "text" in token and "generated_text" in piece
+
+
+def _inference(pieces: list[JsonObject]) -> JsonObject:
+    """Join the tokens of TGI; the last piece has the whole text and the reason for its end."""
+    last = pieces[-1]
+    if isinstance(text := last.get("generated_text"), str):
+        return {"generated_text": text, "details": last.get("details")}
+    tokens = [mapping(piece["token"]) for piece in pieces]
+    said = "".join(text_or_empty(token.get("text")) for token in tokens if token.get("special") is not True)
+    return {"generated_text": said, "details": {"finish_reason": "length"}}
+
+
+def _of_llama(piece: JsonObject) -> bool:
+    return isinstance(piece.get("stop"), bool) and isinstance(piece.get("content"), str)
+
+
+def _llama(pieces: list[JsonObject]) -> JsonObject:
+    last = pieces[-1]
+    cut = last["stop"] is False or last.get("stopped_limit") is True
+    said = "".join(text_or_empty(piece["content"]) for piece in pieces)
+    return {
+        "content": said,
+        "stop_type": "limit" if cut else last.get("stop_type"),
+        "tokens_predicted": last.get("tokens_predicted"),
+    }
+
+
+def _of_sglang(piece: JsonObject) -> bool:
+    return isinstance(piece.get("meta_info"), dict) and isinstance(piece.get("text"), str)
+
+
+def _sglang(pieces: list[JsonObject]) -> JsonObject:
+    about = mapping(pieces[-1]["meta_info"])
+    reason = about.get("finish_reason") or {"type": "length"}
+    return {"text": _whole([text_or_empty(piece["text"]) for piece in pieces]), "meta_info": {**about, "finish_reason": reason}}
+
+
+def _of_watsonx(piece: JsonObject) -> bool:
+    results = listing(piece.get("results"))
+    return bool(results) and all({"generated_text", "stop_reason"} <= mapping(each).keys() for each in results)
+
+
+def _watsonx(pieces: list[JsonObject]) -> JsonObject:
+    results = [mapping(listing(piece["results"])[0]) for piece in pieces]
+    said = "".join(text_or_empty(each["generated_text"]) for each in results)
+    return {"results": [{"generated_text": said, "stop_reason": results[-1]["stop_reason"]}]}
+
+
+def _of_first_cohere(piece: JsonObject) -> bool:
+    return isinstance(piece.get("event_type"), str)
+
+
+def _first_cohere(pieces: list[JsonObject]) -> JsonObject:
+    """Return the response that the last event of Cohere's first API carries, or what was said before it."""
+    if isinstance(response := pieces[-1].get("response"), dict):
+        return {"generation_id": None, "finish_reason": pieces[-1].get("finish_reason"), **response}
+    calls = [call for piece in pieces for call in listing(piece.get("tool_calls"))]
+    said = "".join(text_or_empty(piece.get("text")) for piece in pieces if piece["event_type"] == "text-generation")
+    return {"text": said, "generation_id": None, "finish_reason": "MAX_TOKENS", **({"tool_calls": calls} if calls else {})}
+
+
+def _of_dashscope(piece: JsonObject) -> bool:
+    return isinstance(piece.get("output"), dict) and "request_id" in piece
+
+
+def _dashscope(pieces: list[JsonObject]) -> JsonObject:
+    """Join the pieces of DashScope: each holds the whole answer until then, or (with `incremental_output`) what is new."""
+    outputs = [mapping(piece["output"]) for piece in pieces]
+    choices = [mapping(next(iter(listing(output.get("choices"))), None)) or {"message": output} for output in outputs]
+    said = [mapping(choice.get("message")) for choice in choices]
+    reason = choices[-1].get("finish_reason") or outputs[-1].get("finish_reason")
+    names: dict[Json, JsonObject] = {}
+    fragments: dict[Json, list[str]] = {}
+    for call in (mapping(call) for message in said for call in listing(message.get("tool_calls"))):
+        place, function = call.get("index", 0), mapping(call.get("function"))
+        place = place if isinstance(place, int) else 0
+        known = names.setdefault(place, {"type": "function_call", "id": None, "name": None})
+        known["id"], known["name"] = known["id"] or call.get("id"), known["name"] or function.get("name")
+        fragments.setdefault(place, []).append(text_or_empty(function.get("arguments")))
+    calls: JsonArray = [{**known, "arguments": _whole(fragments[place])} for place, known in names.items()]
+    content = _whole([text_or_empty(message.get("content", message.get("text"))) for message in said])
+    message: JsonObject = {"role": "assistant", "content": content, "tool_calls": calls}
+    return {"choices": [{"message": message, "finish_reason": "length" if reason in {None, "null"} else reason}]}
+
+
+_CONVERSED = ("conversation.response.", "message.output.", "function.call.", "tool.execution.", "agent.handoff.")
+
+
+def _of_conversation(piece: JsonObject) -> bool:
+    kind = piece.get("type")
+    return isinstance(kind, str) and kind.startswith(_CONVERSED)
+
+
+def _conversation(pieces: list[JsonObject]) -> JsonObject:
+    """Join the events of a conversation of Mistral: calls by their id, words in their order."""
+    calls: dict[str, JsonObject] = {}
+    words: list[str] = []
+    for piece in pieces:
+        kind, said = piece["type"], piece.get("content")
+        if kind == "conversation.response.error":
+            return {"error": {"message": piece.get("message") or "error"}}
+        if kind == "function.call.delta":
+            known = calls.setdefault(text_or_empty(piece.get("tool_call_id")), {"type": "function.call", "arguments": ""})
+            known["name"], known["tool_call_id"] = known.get("name") or piece.get("name"), piece.get("tool_call_id")
+            known["arguments"] = text_or_empty(known["arguments"]) + text_or_empty(piece.get("arguments"))
+        elif kind == "message.output.delta":
+            words.append(text_or_empty(said) or text_or_empty(mapping(said).get("text")))
+    content: JsonArray = [{"type": "text", "text": "".join(words)}] if any(words) else []
+    ended = pieces[-1]["type"] == "conversation.response.done"
+    return {"role": "assistant", "content": [*content, *calls.values()], "stop_reason": None if ended else "max_tokens"}
+
+
+TEXT_KINDS: tuple[tuple[Callable[[JsonObject], bool], Callable[[list[JsonObject]], JsonObject]], ...] = (
+    (_of_inference, _inference),
+    (_of_llama, _llama),
+    (_of_sglang, _sglang),
+    (_of_watsonx, _watsonx),
+    (_of_first_cohere, _first_cohere),
+    (_of_dashscope, _dashscope),
+    (_of_conversation, _conversation),
+)
+
+
+# Put the pieces of a streamed answer together, as their providers document them, before it is read as a whole one.
+#
+# Pieces come as a list, as lines of JSON (Ollama), or as server-sent events (all others).
+# A stream that ends before its provider says so is an answer that was cut off.
+
+
+def pieces_in(text: str) -> list[JsonObject] | None:
+    """Return the pieces that lines of a text hold; `None` if it is no stream."""
+    found: list[JsonObject] = []
+    begun = (line for line in text.split("\n") if line.strip() and not line.startswith(":"))  # OpenRouter comments while it waits
+    events = any(line.startswith("data:") for line in islice(begun, 3))
+    for raw in text.split("\n"):
+        line = raw.strip()
+        if events and line.startswith("data:"):
+            line = line[5:].strip()
+        elif not line or (events and line.startswith(("event:", "id:", "retry:", ":"))):
+            continue
+        if line == "[DONE]":
+            continue
+        try:
+            piece = loads(line)
+        except (ValueError, RecursionError):
+            if found and not events:
+                break  # cut off within a line
+            if not events:
+                return None
+            continue
+        if not isinstance(piece, dict):
+            return None
+        found.append(piece)
+    return found if _is_stream(found) or (found and all(map(is_part, found))) else None
+
+
+def assemble(pieces: list[JsonObject]) -> JsonObject | None:
+    """Return the response that the pieces of a stream make, in the provider's own envelope; `None` if they are no stream."""
+    pieces = unwrapped(pieces)
+    if len(pieces) > 1 and (wrong := next((piece for piece in pieces if _is_an_error(piece)), None)) is not None:
+        return {"error": wrong["error"]} if _join_of([piece for piece in pieces if piece is not wrong]) else None
+    join = _join_of(pieces)
+    return None if join is None else join(pieces)
+
+
+def _is_an_error(piece: JsonObject) -> bool:
+    """Say whether a piece tells that the stream broke off, where its provider has no event for that."""
+    return isinstance(piece.get("error"), dict | str) and not piece.keys() & {"type", "choices", "candidates", "message"}
+
+
+def _is_stream(pieces: list[JsonObject]) -> bool:
+    """Say whether these are the pieces of a stream: of one provider, all of them."""
+    return _join_of(unwrapped(pieces)) is not None
+
+
+def _join_of(pieces: list[JsonObject]) -> Callable[[list[JsonObject]], JsonObject] | None:
+    """Return what joins the pieces of the provider that all of them are from; `None` if there is none."""
+    return next((join for mark, join in _KINDS if all(map(mark, pieces))), None) if pieces else None
+
+
+_KINDS: tuple[tuple[Callable[[JsonObject], bool], Callable[[list[JsonObject]], JsonObject]], ...] = (
+    *PROVIDER_KINDS,
+    *TEXT_KINDS,
+    RESPONSES,
+    *LIBRARY_KINDS,
+)

@@ -1,0 +1,733 @@
+"""Find calls of tools in plain text, where a server hands through what a model wrote."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import NamedTuple
+
+from instrc.providers.lifting.reply import MESSAGE, RawCall, ends_early, loose_json, raw_call, recipient, strip_reasoning
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import LITERALS, Json
+from instrc.text.limits import SEARCHED_STARTS, SEARCHED_TEXT
+
+# Find calls that a text writes as elements: `<weather><city>Oslo</city></weather>`, or with the name as an element of its own.
+#
+# Cline, Roo and other agents ask models to write so, LangChain's XML agent and older prompts of Anthropic too.
+# Such elements are a call only under the name of a tool of ours, with nothing but elements or one JSON object inside.
+
+
+_NAMED = re.compile(
+    r"<(?P<holder>tool_call|tool_use|invoke|function_call|use_mcp_tool|tool)>\s*(?:<server_name>[^<]*+</server_name>\s*)?"
+    r"<(?P<label>tool_name|name|function_name)>(?P<name>[^<]*+)</(?P=label)>"
+)
+_TOOL_AND_INPUT = re.compile(r"<tool>(?P<name>[^<]*+)</tool>\s*<tool_input>")
+_WITH_NAME = re.compile(r"<(?P<holder>tool|tool_call|tool_use)\s+name=(?P<mark>[\"'])(?P<name>[^\"'<>]+)(?P=mark)\s*>")
+_ARGUMENTS = re.compile(r"\s*<(?P<tag>arguments|parameters|input|args|params)>(?P<body>.*)</(?P=tag)>\s*\Z", re.DOTALL)
+_CHILD = re.compile(r"<(?P<key>[^\W\d][\w.-]*+)>")
+_ATTRIBUTE = re.compile(r"\s+(?P<key>[^\W\d][\w.-]*+)=(?P<mark>[\"'])(?P<value>[^\"'<>]*+)(?P=mark)")
+
+
+class _Begun(NamedTuple):
+    """The beginning of a call in a text."""
+
+    start: int
+    inside: int
+    """Where what it holds begins."""
+    name: str
+    closing: str
+    attributes: dict[str, Json]
+
+
+def calls_in_elements(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
+    """Return the calls of our tools that elements of a text are, and the text around them."""
+    calls: list[RawCall] = []
+    rest: list[str] = []
+    end = 0
+    for begun in _beginnings(text, names):
+        if begun.start < end:
+            continue
+        stop = text.find(begun.closing, begun.inside)
+        call = _call(begun, text[begun.inside : stop]) if stop >= 0 else None  # what has no end may have been cut off
+        if call is not None:
+            calls.append(call)
+            rest.append(text[end : begun.start])
+            end = stop + len(begun.closing)
+    return calls, "".join([*rest, text[end:]])
+
+
+def _beginnings(text: str, names: frozenset[str]) -> list[_Begun]:
+    """Return where calls of our tools may begin, in their order."""
+    found: list[_Begun] = [
+        _Begun(match.start(), match.end(), match["name"].strip(), f"</{holder or match['holder']}>", {})
+        for form, holder in ((_NAMED, None), (_WITH_NAME, None), (_TOOL_AND_INPUT, "tool_input"))
+        for match in form.finditer(text)
+    ]
+    own = re.compile(rf"<(?P<name>{'|'.join(map(re.escape, sorted(names)))})(?P<attributes>(?:\s[^<>]*?)?)(?P<end>/?)>")
+    for match in own.finditer(text):
+        attributes: dict[str, Json] = {each["key"]: each["value"] for each in _ATTRIBUTE.finditer(match["attributes"])}
+        if not _ATTRIBUTE.sub("", match["attributes"]).strip():
+            closing = "" if match["end"] else f"</{match['name']}>"
+            found.append(_Begun(match.start(), match.end(), match["name"], closing, attributes))
+    return sorted((begun for begun in found if begun.name in names), key=lambda begun: begun.start)[:SEARCHED_STARTS]
+
+
+def _call(begun: _Begun, inside: str) -> RawCall | None:
+    """Return the call that a name and what stands inside its element are; `None` if that is text."""
+    held = _ARGUMENTS.match(inside)
+    body = held["body"] if held else inside
+    if body.strip().startswith("{"):
+        call = raw_call(begun.name, body)
+        return call if isinstance(call.arguments, dict) and not begun.attributes else None
+    children = _children(body)
+    if children is None or (begun.attributes and children):
+        return None
+    keys = [key for key, _ in children]
+    repeated = tuple(dict.fromkeys(key for key in keys if keys.count(key) > 1))
+    return RawCall(begun.name, begun.attributes or dict(children), repeated=repeated)
+
+
+def _children(body: str) -> list[tuple[str, Json]] | None:
+    """Return the elements that a text is made of; `None` if anything else stands between them."""
+    found: list[tuple[str, Json]] = []
+    place = len(body) - len(body.lstrip())
+    while place < len(body):
+        opened = _CHILD.match(body, place)
+        if opened is None:
+            return None
+        closing = f"</{opened['key']}>"
+        end = body.find(closing, opened.end())
+        if end < 0:
+            return None
+        found.append((opened["key"], body[opened.end() : end].removeprefix("\n").removesuffix("\n")))
+        place = end + len(closing)
+        place += len(body[place:]) - len(body[place:].lstrip())
+    return found
+
+
+# Divide the call of a tool that nobody offered: `multi_tool_use.parallel`, below which models of OpenAI list several calls.
+#
+# Each of them has the name of a tool as `recipient_name`, and its arguments as `parameters`
+# (community.openai.com, "model tries to call unknown function multi_tool_use.parallel", looked up 2026-11-22).
+
+
+PARALLEL = "multi_tool_use.parallel"
+_NAMES = frozenset(
+    {PARALLEL, f"functions.{PARALLEL}", "multi_tool_use_parallel", "functions.multi_tool_use_parallel", "parallel"}
+)
+
+
+def separated(call: RawCall) -> tuple[RawCall, ...]:
+    """Return the calls below one of `multi_tool_use.parallel`, or below its arguments alone; the call itself if it is another."""
+    if call.name is not None and call.name not in _NAMES:
+        return (call,)
+    found = separate_calls(call.arguments, call.id)
+    return tuple(found) if found else (call,)
+
+
+def separate_calls(value: Json, call_id: str | None = None) -> list[RawCall]:
+    """Return the calls in arguments of `multi_tool_use.parallel`; none if the value is anything else."""
+    uses = value.get("tool_uses") if isinstance(value, dict) and len(value) == 1 else None
+    if not isinstance(uses, list):
+        return []
+    found: list[RawCall] = []
+    for use in uses:
+        name = use.get("recipient_name") if isinstance(use, dict) else None
+        if not isinstance(use, dict) or not isinstance(name, str):
+            return []
+        found.append(raw_call(name, use.get("parameters"), call_id))
+    return found
+
+
+# Read calls that a model writes as Python does: `[weather(city="Oslo"), time(zone="CET")]`, or one a line.
+#
+# Llama 4, LFM2 and Olmo write so between marks, Gemma in a fence: `print(default_api.weather(city="Oslo"))`.
+# Nothing is evaluated: the text is parsed, and an argument that is no literal makes it no call.
+
+
+"""What a model that thinks in JSON writes in place of `True`, `False`, `None`."""
+
+
+def python_calls(text: str) -> list[RawCall]:
+    """Return the calls that a text is, in a list or one a line; none if any of it is something else."""
+    if len(text) > SEARCHED_TEXT:
+        return []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a model's backslashes are nobody's business
+            body = ast.parse(text.strip()).body
+        written = [item for each in body for item in _items(each.value if isinstance(each, ast.Expr) else each)]
+        return [_in_python_call(item) for item in written]
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        return []
+
+
+def _items(node: ast.AST) -> list[ast.AST]:
+    return [item for each in node.elts for item in _items(each)] if isinstance(node, ast.List) else [node]
+
+
+def _in_python_call(node: ast.AST) -> RawCall:
+    """Return the call that an expression is, its arguments all named; `print(…)` around it is only for show."""
+    match node:
+        case ast.Call(func=ast.Name(id="print"), args=[shown], keywords=[]):
+            return _in_python_call(shown)
+        case ast.Call(func=called, args=[], keywords=named):
+            return RawCall(_name(called), {_key(each.arg): _literal(each.value) for each in named})
+        case ast.Call(func=called, args=[ast.Dict() as one], keywords=[]):
+            return RawCall(_name(called), _literal(one))
+    raise ValueError(node)
+
+
+_NAMESPACES = frozenset({"default_api", "functions", "tools"})
+
+
+def _name(node: ast.AST) -> str:
+    """Return the name of what is called: below a namespace that templates show, or with `.call` behind it as Llama 3 writes."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id=name), attr="call"):
+            return name
+        case ast.Attribute(value=ast.Name(id=namespace), attr=name) if namespace in _NAMESPACES:
+            return name
+        case ast.Attribute(value=ast.Name(id="multi_tool_use"), attr="parallel"):
+            return PARALLEL
+    raise ValueError(node)
+
+
+def _key(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(value)  # noqa: TRY004  -- one class says "no call"
+    return value
+
+
+def _literal(node: ast.AST | None) -> Json:
+    """Return the value of JSON that a literal is; `ValueError` if it is not one."""
+    match node:
+        case ast.Constant(value=None | str() | bool() | int() as value):
+            return value
+        case ast.Constant(value=float() as value) if value - value == 0:
+            return value
+        case ast.Name(id=word) if word in LITERALS:
+            return LITERALS[word]
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return -number
+        case ast.List(elts=items):
+            return [_literal(item) for item in items]
+        case ast.Dict(keys=keys, values=values):
+            made = {_key(_literal(key)): _literal(value) for key, value in zip(keys, values, strict=True)}
+            if len(made) == len(keys):
+                return made  # of a key that is written twice nobody knows which value counts
+    raise ValueError(node)
+
+
+# Read calls of tools that are written as JSON objects in a text, one or several in a row, whole or cut off.
+
+
+_JSON_CALLS_ARGUMENTS = (
+    "arguments",
+    "parameters",
+    "args",
+    "input",
+    "action_input",
+    "tool_input",
+    "tool_args",
+    "params",
+    "kwargs",
+)
+_JSON_CALLS_NAMES = ("name", "tool_name", "function_name", "action", "tool", "function")
+_BETWEEN = re.compile(r"[\s;,]*")
+"""What stands between two calls in a row."""
+
+
+def named_call(value: Json) -> RawCall | None:
+    """Return the call that an object with a name and arguments is; `None` if it is not one."""
+    if isinstance(value, dict) and isinstance(inner := value.get("function", value.get("function_call")), dict):
+        value = inner
+    name = next((value[key] for key in _JSON_CALLS_NAMES if key in value), None) if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(name, str):
+        return None
+    key = next((key for key in _JSON_CALLS_ARGUMENTS if isinstance(value.get(key), dict | str)), None)
+    if key is None:
+        return RawCall(name, {}) if value.keys() <= {"name", "id", *_JSON_CALLS_ARGUMENTS} else None
+    return raw_call(name, value[key], value.get("id", value.get("tool_call_id")))
+
+
+def value_at(text: str, place: int) -> tuple[Json, int] | None:
+    """Return the JSON object or list that begins at a place of a text, and where it ends."""
+    from json import JSONDecoder  # it can say where a value ends
+
+    try:
+        return JSONDecoder().raw_decode(text, place)
+    except (ValueError, RecursionError):
+        return None
+
+
+def json_calls(text: str) -> list[RawCall]:
+    """Read one call, a list of calls, or several in a row, as JSON; what was cut off is a call without an end."""
+    text = text.strip()
+    if not text.startswith(("{", "[")):
+        return []
+    found: list[RawCall] = []
+    for value, ended in _values(text):
+        if ended:
+            found += _named_calls(value)
+        elif isinstance(value, str) and not found and (repaired := loose_json(value)) is not None:
+            found += [replace(call, loose=value) for call in _named_calls(loads(repaired))]
+        elif isinstance(value, str) and ends_early(value):
+            name = re.search(r'"name"\s*:\s*"([^"\\]+)"', value)
+            found.append(RawCall(name[1] if name else None, value, None, "it has no end", partial=True))
+    return found
+
+
+def _named_calls(value: Json) -> list[RawCall]:
+    calls = [named_call(item) for item in (value if isinstance(value, list) else [value])]
+    return [call for call in calls if call is not None]
+
+
+def _values(text: str) -> Iterator[tuple[Json, bool]]:
+    """Yield the JSON values that stand one after the other, and the text behind them that is none."""
+    try:
+        yield loads(text), True
+    except (ValueError, RecursionError):
+        pass
+    else:
+        return
+    place = 0
+    while place < len(text):
+        read = value_at(text, place)
+        if read is None:
+            yield text[place:], False
+            return
+        yield read[0], True
+        place = end_of(_BETWEEN, text, read[1])
+
+
+def end_of(run: re.Pattern[str], text: str, place: int) -> int:
+    """Return where a run that begins at a place ends."""
+    found = run.match(text, place)
+    return place if found is None else found.end()
+
+
+# Read calls of tools that stand between marks in a text, as the chat templates of open models have them write.
+#
+# Hermes and Qwen (JSON or XML in `<tool_call>`), Llama (`<|python_tag|>`, `<function=…>`), Mistral (`[TOOL_CALLS]`), DeepSeek,
+# GLM
+# (`<arg_key>`), Kimi, MiniMax and Step (`<invoke>`), gpt-oss (`to=functions.…`), Command (`<|START_ACTION|>`), Gemma
+# (`call:…{…}`),
+# Olmo and LFM2 (calls as in Python), Functionary (`>>>…`), Solar (`<|tool_call:name|>`), Qwen-Agent (`✿FUNCTION✿`): forms that
+# the
+# tool parsers of vLLM and of llama.cpp read (docs.vllm.ai, github.com/ggml-org/llama.cpp, 2026-11-22).
+
+
+def tagged(text: str) -> tuple[list[RawCall], str]:
+    """Return the calls between marks of one kind, and the text around them."""
+    for form, read in _FORMS:
+        calls: list[RawCall] = []
+        rest: list[str] = []
+        end = 0
+        for match in form.finditer(text):
+            if found := read(match):
+                calls += found
+                rest.append(text[end : match.start()])
+                end = match.end()
+        if calls:
+            return calls, "".join([*rest, text[end:]])
+    return [], text
+
+
+_PREFIX = r"(?:[|｜]DSML[|｜]|\w+:)?"
+"""What the names of elements begin with: DeepSeek's mark, or a namespace."""
+_PARAMETER = re.compile(
+    rf"<{_PREFIX}param(?:eter)?(?:=|\s+name=)[\"']?(?P<key>[^>\"']+)[\"']?[^>]*>(?P<value>.*?)(?P<end></{_PREFIX}param(?:eter)?>|\Z)",
+    re.DOTALL,
+)
+_GLM = re.compile(r"<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)(?P<end></arg_value>|\Z)", re.DOTALL)
+_FUNCTION = re.compile(r"<function(?:=|\s+name=)[\"']?(?P<name>[^>\"']+)[\"']?>(?P<body>.*?)(?P<end></function>|\Z)", re.DOTALL)
+
+
+def _elements(name: str, body: str, pattern: re.Pattern[str] = _PARAMETER, *, ended: bool = True) -> RawCall:
+    """Return a call whose arguments are elements: each is a text, and the schema says what it stands for.
+
+    A call without an end is whole if its last argument is, since a server may take its mark for the end of the answer.
+    """
+    arguments: dict[str, Json] = {}
+    repeated: list[str] = []
+    cut = not ended
+    place = 0
+    for match in pattern.finditer(body):
+        key = match["key"].strip()
+        repeated += [key] if key in arguments and key not in repeated else []
+        arguments[key] = match["value"].removeprefix("\n").removesuffix("\n")
+        cut = not match["end"]
+        place = match.end()
+    cut = cut or (not ended and bool(body[place:].strip()))
+    unreadable = "its last argument has no end" if cut else None
+    return RawCall(name.strip(), arguments, unreadable=unreadable, partial=cut, repeated=tuple(repeated))
+
+
+def _functions(text: str, *, ended: bool = False) -> list[RawCall]:
+    found = []
+    for match in _FUNCTION.finditer(text):
+        body = match["body"].strip()
+        if body.startswith("{"):
+            found.append(raw_call(match["name"].strip(), body))
+        else:
+            found.append(_elements(match["name"], body, ended=ended or bool(match["end"])))
+    return found
+
+
+_BEHIND_NAME = re.compile(r"(?:function<tool_sep>)?(?!call:)(?P<name>[\w.:-]+)\s*(?P<arguments>(?:```|\{).*)", re.DOTALL)
+"""A name with JSON behind it, as Hunyuan writes a call."""
+
+
+def _tool_call(match: re.Match[str]) -> list[RawCall]:
+    """Read what stands between `<tool_call>` and its end: JSON, XML, or a name with elements."""
+    body = match["body"].strip()
+    if "<function" in body:
+        return _functions(body, ended=bool(match["end"]))
+    if "<arg_key>" in body:
+        name, _, rest = body.partition("<arg_key>")
+        return [_elements(name, f"<arg_key>{rest}", _GLM)]
+    if behind := _BEHIND_NAME.fullmatch(body):
+        return [_marked_call(behind["name"], behind["arguments"], ended=bool(match["end"]))]
+    if re.fullmatch(r"[\w.:-]+", body):  # GLM calls a tool without arguments so
+        return [_elements(body, "", ended=bool(match["end"]))]
+    return json_calls(body)
+
+
+_SPACE = re.compile(r"\s*")
+_MISTRAL_NAME = re.compile(r"(?P<name>[\w.:-]+?)\s*(?:\[CALL_ID\]\w+)?(?:(?:\[ARGS\])?\s*(?=\{)|\[ARGS\]\s*\Z)")
+
+
+def _mistral(match: re.Match[str]) -> list[RawCall]:
+    """Read what follows `[TOOL_CALLS]`: a list, or names with their arguments behind them."""
+    body = match["body"].strip()
+    if body.startswith(("[", "{")):
+        return json_calls(body)
+    found: list[RawCall] = []
+    place = 0
+    while call := _MISTRAL_NAME.match(body, place):
+        read = value_at(body, call.end())
+        if read is None:
+            return [*found, _marked_call(call["name"], body[call.end() :], ended=False)]
+        found.append(RawCall(call["name"], read[0]))
+        place = end_of(_SPACE, body, read[1])
+    return found
+
+
+def _marked_call(name: str, arguments: str, *, ended: bool = True) -> RawCall:
+    """Return the call that a name and JSON arguments are, as DeepSeek, Kimi and gpt-oss write them."""
+    name = re.sub(r"\A(?:functions\.)?(.*?)(?::\d+)?\Z", r"\1", name.strip())
+    if not ended and not arguments.strip():
+        return RawCall(name, arguments, unreadable="they have no end", partial=True)
+    return raw_call(name, arguments.strip())
+
+
+def _harmony(message: re.Match[str]) -> list[RawCall]:
+    name = recipient(message)
+    return [] if name is None else [_marked_call(name, message["body"], ended=bool(message["end"]))]
+
+
+_GEMMA = re.compile(
+    r'(?P<mark><escape>|<\|"\|>)(?P<text>.*?)(?P=mark)|(?P<json>"(?:[^"\\]|\\.)*+")|(?P<key>(?<![\w.$-])[^\W\d][\w.$-]*+)(?=\s*:)',
+    re.DOTALL,
+)
+
+
+def _as_json(text: str) -> str:
+    """Return Gemma's object as JSON: its keys are bare words, and marks stand where quotes would."""
+
+    def quoted(match: re.Match[str]) -> str:
+        if match["json"]:
+            return match["json"]
+        return dumps(match["text"] if match["mark"] else match["key"], indent=False)
+
+    return _GEMMA.sub(quoted, text)
+
+
+def _json_or_python(match: re.Match[str]) -> list[RawCall]:
+    """Read what follows `<|python_tag|>`: JSON, or a call of a tool that Llama 3 was trained on."""
+    return json_calls(match["body"]) or python_calls(match["body"])
+
+
+_FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], ...] = (
+    (re.compile(r"<\|?tool_call\|?>(?P<body>.*?)(?P<end></tool_call>|(?=<\|?tool_call\|?>)|\Z)", re.DOTALL), _tool_call),
+    (re.compile(r"\[TOOL_CALLS\]\s*(?P<body>.*?)(?=\[TOOL_CALLS\]|</s>|\Z)", re.DOTALL), _mistral),
+    (re.compile(r"<\|python_tag\|>(?P<body>.*?)(?:<\|eo[tm]_id\|>|\Z)", re.DOTALL), _json_or_python),
+    (
+        re.compile(
+            r"<[|｜]tool▁call▁begin[|｜]>(?:function<[|｜]tool▁sep[|｜]>)?(?P<name>[^\n<]+)(?:\n|<[|｜]tool▁sep[|｜]>)"
+            r"(?P<body>.*?)(?P<end><[|｜]tool▁call▁end[|｜]>|\Z)",
+            re.DOTALL,
+        ),
+        lambda match: [_marked_call(match["name"], match["body"], ended=bool(match["end"]))],
+    ),
+    (
+        re.compile(
+            r"<\|tool_call_begin\|>(?P<name>.*?)<\|tool_call_argument_begin\|>(?P<body>.*?)(?P<end><\|tool_call_end\|>|\Z)",
+            re.DOTALL,
+        ),
+        lambda match: [_marked_call(match["name"], match["body"], ended=bool(match["end"]))],
+    ),
+    (
+        re.compile(
+            rf"<{_PREFIX}invoke\s+name=[\"'](?P<name>[^\"']+)[\"']\s*(?:(?P<none>/>)|>(?P<body>.*?)(?P<end></{_PREFIX}invoke>|\Z))",
+            re.DOTALL,
+        ),
+        lambda match: [_elements(match["name"], match["body"] or "", ended=bool(match["none"] or match["end"]))],
+    ),
+    (MESSAGE, _harmony),
+    (
+        re.compile(r"<\|START_ACTION\|>(?P<body>.*?)(?:<\|END_ACTION\|>|\Z)", re.DOTALL),
+        lambda match: json_calls(match["body"]),
+    ),
+    (
+        re.compile(
+            r"(?:<\|tool_call>|<start_function_call>)\s*call:(?P<name>[\w.:-]+)(?P<body>\{.*?)"
+            r"(?:<tool_call\|>|<end_function_call>|(?=<\|tool_call>|<start_function_call>)|\Z)",
+            re.DOTALL,
+        ),
+        lambda match: [_marked_call(match["name"], _as_json(match["body"]))],
+    ),
+    (
+        re.compile(
+            r"<(?:function_calls|\|tool_call_start\||tool_code|\|python_start\|)>(?P<body>.*?)"
+            r"(?:<(?:/function_calls|\|tool_call_end\||/tool_code|\|python_end\|)>|\Z)",
+            re.DOTALL,
+        ),
+        lambda match: python_calls(match["body"]),
+    ),
+    (
+        re.compile(
+            r"<\|tool_call:begin\|>[^<]*+<\|tool_call:name\|>(?P<name>[^<]*+)<\|tool_call:args\|>"
+            r"(?P<body>.*?)(?P<end><\|tool_call:end\|>|\Z)",
+            re.DOTALL,
+        ),
+        lambda match: [_marked_call(match["name"], match["body"], ended=bool(match["end"]))],
+    ),
+    (
+        re.compile(
+            r"✿FUNCTION✿:?\s*(?P<name>[^\n✿]*+)\s*✿ARGS✿:?\s*(?P<body>.*?)(?P<end>✿(?:RESULT|RETURN)✿.*\Z|(?=✿FUNCTION✿)|\Z)",
+            re.DOTALL,
+        ),
+        lambda match: [_marked_call(match["name"], match["body"])],
+    ),
+    (
+        re.compile(r"^>>>(?P<name>[\w.:-]+)\n(?P<body>\{.*?)(?=^>>>|\Z)", re.DOTALL | re.MULTILINE),
+        lambda match: [_marked_call(match["name"], match["body"])],
+    ),
+    (_FUNCTION, lambda match: _functions(match[0])),
+)
+
+
+# Find calls of tools in plain text, where a server hands through what a model wrote.
+#
+# A server that was started with the parser for a model takes calls out of the text; one that was not leaves them in.
+# What stands between marks is a call, whatever its name.  What is merely shaped like one, in a fence of backticks, as a lone
+# object, as elements, as a call in Python, behind `Action:` or behind its name, must bear the name of a tool of ours.
+
+
+_MARK = re.compile(r"^[ \t]*```(?P<language>[\w-]*)[ \t]*$", re.MULTILINE)
+_OBJECT = re.compile(r"\{\s*\"")
+
+
+class InText(NamedTuple):
+    """What a text holds."""
+
+    calls: list[RawCall]
+    rest: str
+    """The text around the calls, thoughts left out."""
+    unended: bool = False
+    """Whether the text is nothing but thoughts without an end."""
+
+
+def extract_tool_calls(text: str, names: frozenset[str]) -> InText:
+    """Return the calls in a text; `names` are those of our tools."""
+    said, unended = strip_reasoning(text)
+    if unended:
+        return InText([], "", unended=True)
+    calls, rest = tagged(said)
+    names |= {PARALLEL}
+    for search in (_reason_and_act, _fenced, calls_in_elements, _in_python, _behind_names, _lone):
+        if calls or len(said) > SEARCHED_TEXT:
+            break
+        calls, rest = search(said, names)
+    return InText(calls, rest.strip() if calls else said)
+
+
+def fenced_value(text: str) -> tuple[RawCall, str] | None:
+    """Return the object or list in the last fence of a text that holds one, and the text around it; `None` if there is none."""
+    for fence in reversed(list(_fences(text[:SEARCHED_TEXT]))):
+        call = raw_call(None, fence.body)
+        if call.unreadable is None and isinstance(call.arguments, dict | list):
+            return call, (text[: fence.start] + text[fence.end :]).strip()
+    return None
+
+
+_OBJECT_ON_A_LINE = re.compile(r"^[ \t]*(?=\{\s*\")", re.MULTILINE)
+
+
+def lone_value(text: str) -> tuple[RawCall, str] | None:
+    """Return the only object of a text that begins a line and ends one, and the text around it; `None` if there is none."""
+    if len(text) > SEARCHED_TEXT:
+        return None
+    found: list[tuple[Json, int, int]] = []
+    for begun in islice(_OBJECT_ON_A_LINE.finditer(text), SEARCHED_STARTS):
+        read = None if found and begun.start() < found[-1][2] else value_at(text, begun.end())
+        if read is not None and _LINE_END.match(text, read[1]):
+            found.append((read[0], begun.start(), read[1]))
+    if len(found) != 1:
+        return None
+    [(_, start, end)] = found
+    return raw_call(None, text[start:end]), (text[:start] + text[end:]).strip()
+
+
+class _Fence(NamedTuple):
+    start: int
+    end: int
+    language: str
+    body: str
+
+
+def _fences(text: str) -> Iterator[_Fence]:
+    """Yield what stands between lines of three backticks; a line that names a language opens, and never closes."""
+    opened: re.Match[str] | None = None
+    for mark in _MARK.finditer(text):
+        if opened is None:
+            opened = mark
+        elif not mark["language"]:
+            yield _Fence(opened.start(), mark.end(), opened["language"], text[opened.end() : mark.start()])
+            opened = None
+    if opened is not None:  # a model may stop at the end of the value
+        yield _Fence(opened.start(), len(text), opened["language"], text[opened.end() :])
+
+
+def calls_of_known_tools(value: Json, names: frozenset[str]) -> list[RawCall]:
+    """Return the calls of our tools that a value is; none if any of it is something else."""
+    if several := separate_calls(value):
+        return several
+    if isinstance(value, dict) and isinstance(listed := value.get("tool_calls"), list):
+        value = listed
+    calls = [named_call(item) or _by_key(item, names) for item in (value if isinstance(value, list) else [value])]
+    return [call for call in calls if call is not None] if all(call is not None and call.name in names for call in calls) else []
+
+
+def _ours(text: str, names: frozenset[str]) -> list[RawCall]:
+    """Return the calls of our tools that a text is, as JSON or nearly so."""
+    read = raw_call(None, text)
+    if read.unreadable is not None:
+        return []
+    found = calls_of_known_tools(read.arguments, names)
+    return found if read.loose is None else [replace(call, loose=text) for call in found]
+
+
+def _by_key(value: Json, names: frozenset[str]) -> RawCall | None:
+    """Return the call that an object is whose only key is the name of a tool of ours."""
+    [(name, arguments)] = value.items() if isinstance(value, dict) and len(value) == 1 else [("", None)]
+    return RawCall(name, arguments) if name in names and isinstance(arguments, dict) else None
+
+
+def _fenced(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
+    """Read calls in fences of backticks."""
+    calls: list[RawCall] = []
+    rest: list[str] = []
+    end = 0
+    for fence in _fences(text):
+        found = _ours(fence.body, names)
+        if not found and fence.language in names and (read := raw_call(fence.language, fence.body)).unreadable is None:
+            found = [read]
+        if found:
+            calls += found
+            rest.append(text[end : fence.start])
+            end = fence.end
+    return calls, "".join([*rest, text[end:]])
+
+
+def _in_python(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
+    """Read calls as Python writes them, if a fence or the text is nothing else."""
+    calls: list[RawCall] = []
+    rest: list[str] = []
+    end = 0
+    for fence in _fences(text):
+        if (found := python_calls(fence.body)) and all(call.name in names for call in found):
+            calls += found
+            rest.append(text[end : fence.start])
+            end = fence.end
+    if calls:
+        return calls, "".join([*rest, text[end:]])
+    calls = python_calls(text) if text.rstrip().endswith((")", ")]")) else []
+    return (calls, "") if calls and all(call.name in names for call in calls) else ([], text)
+
+
+_ACTION = re.compile(r"^(?:Action|Tool):[ \t]*(?P<name>\S+)[ \t]*\n+(?:(?:Action|Tool) )?(?:Input|Arguments):\s*", re.MULTILINE)
+
+
+def _reason_and_act(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
+    """Read `Action:` and `Action Input:`; what follows an `Observation:` is made up by the model."""
+    said, _, _ = text.partition("\nObservation:")
+    calls: list[RawCall] = []
+    rest: list[str] = []
+    end = 0
+    for action in _ACTION.finditer(said):
+        read = value_at(said, action.end())
+        if read is not None and action["name"] in names and action.start() >= end:
+            calls.append(RawCall(action["name"], read[0]))
+            rest.append(said[end : action.start()])
+            end = read[1]
+    return calls, "".join([*rest, said[end:]])
+
+
+_IN_TEXT_BEHIND_NAME = re.compile(
+    r"^[ \t]*(?:to=|@)?(?:(?:functions|tools|default_api)\.)?(?P<name>[\w-]+(?:\.[\w-]+)*+)"
+    r"(?:[ \t]*(?P<bracket>\()|[ \t]*(?::|=>|->)?)\s*(?=\{)",
+    re.MULTILINE,
+)
+
+
+def _behind_names(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
+    """Read objects behind the names of tools, each on lines of its own: `weather{"city": "Oslo"}`, `weather({city: "Oslo"})`."""
+    calls: list[RawCall] = []
+    rest: list[str] = []
+    end = 0
+    for begun in islice(_IN_TEXT_BEHIND_NAME.finditer(text), SEARCHED_STARTS):
+        if begun["name"] not in names or begun.start() < end:
+            continue
+        read = value_at(text, begun.end())
+        behind = (_CLOSED if begun["bracket"] else _LINE_END).match(text, read[1]) if read is not None else None
+        if read is not None and behind is not None:
+            found, stop = RawCall(begun["name"], read[0]), behind.end()
+        else:
+            inside = re.sub(r"\)\s*;?\s*\Z", "", text[begun.end() :]) if begun["bracket"] else text[begun.end() :]
+            found, stop = raw_call(begun["name"], inside), len(text)
+        if found.unreadable is None and isinstance(found.arguments, dict):
+            calls.append(found)
+            rest.append(text[end : begun.start()])
+            end = stop
+    return [each for call in calls for each in separated(call)], "".join([*rest, text[end:]])
+
+
+_CLOSED = re.compile(r"\s*\)[ \t]*;?[ \t]*(?=\n|\Z)")
+_LINE_END = re.compile(r"[ \t]*;?[ \t]*(?=\n|\Z)")
+
+
+def _lone(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
+    """Read calls as objects somewhere in the text, such as behind `Action:`, or as a list that is all of it."""
+    if whole := _ours(text, names):
+        return whole, ""
+    calls: list[RawCall] = []
+    rest: list[str] = []
+    end = 0
+    for _ in range(SEARCHED_STARTS):
+        begin = _OBJECT.search(text, end)
+        if begin is None:
+            break
+        read = value_at(text, begin.start())
+        found = calls_of_known_tools(read[0], names) if read is not None else []
+        place = read[1] if read is not None else begin.end()
+        rest.append(text[end : begin.start() if found else place])
+        calls += found
+        end = place
+    return calls, "".join([*rest, text[end:]])

@@ -1,0 +1,223 @@
+"""Say arrays and tuples.
+
+OpenAI, Anthropic strict, Gemini's Schema, GigaChat and Ollama know no `prefixItems`: a tuple becomes an object with one
+property for each place, its optional places nullable or left out as those of any object.
+OpenAI and Gemini's Schema refuse an array without `items`; Anthropic strict takes `minItems` 0 and 1 only;
+`uniqueItems` and `contains` are refused or ignored by every engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from msgspec.structs import replace
+
+from instrc.providers.codec import Codec, TupleCodec, array_codec
+from instrc.providers.dialect import Dialect
+from instrc.providers.lowering import unions
+from instrc.providers.lowering.context import ListVariants, Progress, RewriteContext, Variant, sentences_for
+from instrc.providers.lowering.unions import fit
+from instrc.schema.laws.numbers import bound
+from instrc.text.jsonvalue import Json, JsonObject, listing
+from instrc.text.limits import TUPLE_PLACES
+
+_COUNTING = frozenset({"minItems", "maxItems", "uniqueItems", "contains"})
+
+
+def arrays(
+    node: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
+) -> tuple[Variant | None, Progress]:
+    """Return the variant of an array; `None` if there is none that long."""
+    counted = not _COUNTING.isdisjoint(node)
+    if counted and int(bound(node, "minItems") or 0) > _most(node):
+        return None, progress.lose(node, "minItems", "annotation", "contradicts maxItems, so there is no such array")
+    if (reason := context.too_deep) is not None:
+        return _written(node, reason, context, progress)
+    lost: tuple[str, ...] = ()
+    if counted:
+        lost, progress = _uncounted(node, context.dialect, progress)
+    prefix = listing(node.get("prefixItems"))
+    rest = node.get("items", node.get("unevaluatedItems", True))
+    if prefix and (context.dialect.tuples == "object" or "prefixItems" not in context.dialect.keywords):
+        variant, progress = _tuple(node, context, progress, list_variants)
+    elif prefix:
+        variant, progress = _keep_tuple(node, rest, context, progress, list_variants)
+    else:
+        variant, progress = _list(node, rest, context, progress, list_variants)
+    return (variant.after(sentences_for(node, lost)) if variant is not None and lost else variant), progress
+
+
+def _most(node: JsonObject) -> int | float:
+    most = bound(node, "maxItems")
+    return inf if most is None else most
+
+
+def _written(node: JsonObject, reason: str, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
+    """Write an array as JSON text."""
+    typed: JsonObject = {**node, "type": "array"}
+    return unions.anything_variant(context, typed, reason, progress.derive(typed, node))
+
+
+def _uncounted(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[tuple[str, ...], Progress]:
+    """Lose what no decoder enforces: how often something occurs among the items."""
+    lost: list[str] = []
+    keywords = dialect.keywords
+    if node.get("uniqueItems") is True and "uniqueItems" not in keywords:
+        if _most(node) > 1:
+            lost.append("uniqueItems")
+            progress = progress.lose(node, "uniqueItems")
+        elif "maxItems" not in keywords:
+            progress = progress.lose(node, "uniqueItems", "part", "says nothing beside maxItems, which is lost")
+    if "contains" not in node:
+        return tuple(lost), progress
+    least = bound(node, "minContains")
+    counted = ["contains"] if least is None or least > 0 else []
+    if least is not None and least > 0 and least != 1:
+        counted.append("minContains")
+    if "maxContains" in node:
+        counted.append("maxContains")
+    return (*lost, *counted), progress.lose_each(node, counted)
+
+
+def _bounded(node: JsonObject, variant: Variant, dialect: Dialect, progress: Progress) -> tuple[Variant, Progress]:
+    """Add the numbers of items, as far as the target takes them."""
+    if _COUNTING.isdisjoint(node):
+        return variant, progress
+    keywords, least, items = dialect.keywords, int(bound(node, "minItems") or 0), bound(node, "maxItems")
+    body: JsonObject = dict(variant.body)
+    lost: list[str] = []
+    if least > 0:
+        most = dialect.most_min_items if dialect.most_min_items is not None else dialect.most_count
+        if "minItems" in keywords and (most is None or least <= most):
+            body["minItems"] = least
+        else:
+            if "minItems" in keywords and most is not None:
+                body["minItems"] = most
+            lost.append("minItems")
+    if items is not None:
+        if "maxItems" in keywords and (dialect.most_count is None or items <= dialect.most_count):
+            body["maxItems"] = int(items)
+        else:
+            lost.append("maxItems")
+    if node.get("uniqueItems") is True and "uniqueItems" in keywords:
+        body["uniqueItems"] = True
+    notes, progress = progress.lose_with_sentences(node, lost)
+    return replace(variant, body=body, notes=(*variant.notes, *notes)), progress
+
+
+def _list(
+    node: JsonObject, rest: Json, context: RewriteContext, progress: Progress, list_variants: ListVariants
+) -> tuple[Variant | None, Progress]:
+    """Say an array of one kind of items."""
+    items: JsonObject | None = None
+    codec: Codec = None
+    if rest is not False:
+        items, codec, progress = fit(rest, context.deeper(), progress, list_variants)
+    if items is not None:
+        variant = Variant("array", {"type": "array", "items": items}, array_codec((), codec), node=node)
+        return _bounded(node, variant, context.dialect, progress)
+    if (bound(node, "minItems") or 0) >= 1:  # only the empty array is left
+        return None, progress.lose(node, "items", "annotation", "leaves no item, though some are asked for")
+    if "maxItems" in context.dialect.keywords:
+        return Variant("array", {"type": "array", "items": {"type": "string"}, "maxItems": 0}, node=node), progress
+    reason = "has no word in the target; any item is found when the answer is lifted"
+    progress = progress.lose_each(node, [word for word in ("items", "unevaluatedItems", "maxItems") if word in node], reason)
+    return Variant("array", {"type": "array", "items": {"type": "string"}}, notes=("Always empty.",), node=node), progress
+
+
+def _keep_tuple(
+    node: JsonObject, rest: Json, context: RewriteContext, progress: Progress, list_variants: ListVariants
+) -> tuple[Variant | None, Progress]:
+    """Keep a tuple as it is: Gemini's JSON Schema form, llguidance and xgrammar take it."""
+    bodies: list[Json] = []
+    codecs: list[Codec] = []
+    shut = False
+    for place in listing(node["prefixItems"])[: int(min(_most(node), TUPLE_PLACES))]:
+        body, codec, progress = fit(place, context.deeper(), progress, list_variants)
+        if body is None:
+            shut = True
+            break
+        bodies.append(body)
+        codecs.append(codec)
+    items: JsonObject | None = None
+    codec = None
+    if rest is not False and not shut:
+        items, codec, progress = fit(rest, context.deeper(), progress, list_variants)
+    most = min(_most(node), len(bodies)) if items is None else _most(node)
+    if int(bound(node, "minItems") or 0) > most:
+        return None, progress.lose(node, "prefixItems", "annotation", "leaves no array that long")
+    if not bodies:
+        return _list({**node, "items": rest}, not shut and rest, context, progress, list_variants)
+    shape: JsonObject = {"type": "array", "prefixItems": bodies}
+    if items is None and context.dialect.false_items:
+        shape["items"] = False
+    elif items is not None:
+        shape["items"] = items
+    variant = Variant("array", shape, array_codec(tuple(codecs), codec), node=node)
+    if most != inf and (items is None or "maxItems" in node):
+        bounded: JsonObject = {**node, "maxItems": most}
+        return _bounded(bounded, variant, context.dialect, progress.derive(bounded, node))
+    return _bounded(node, variant, context.dialect, progress)
+
+
+def _tuple(
+    node: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
+) -> tuple[Variant | None, Progress]:
+    """Say a tuple as an object: `item_1`, `item_2`, and `more` for what may follow."""
+    least, most, prefix = int(bound(node, "minItems") or 0), _most(node), listing(node["prefixItems"])
+    if len(prefix) > TUPLE_PLACES:
+        return _written(node, "has more places than can be kept apart", context, progress)
+    places = prefix[: int(min(most, len(prefix)))]
+    names = [f"item_{index}" for index in range(1, len(places) + 1)]
+    properties: JsonObject = dict(zip(names, places, strict=True))
+    required = names[:least]
+    rest = node.get("items", node.get("unevaluatedItems"))
+    more = most > len(prefix) and rest is not None and rest is not False
+    if rest is None and most > len(prefix):
+        if least > len(prefix):
+            more, rest = True, True
+        else:
+            progress = progress.lose(node, "items", "convention", "is not given, so nothing follows the places that are")
+    if more:
+        properties["more"] = following = _following(rest, least - len(prefix), most - len(prefix))
+        required = [*required, "more"] if least > len(prefix) else required
+        progress = progress.derive(following, node)
+    elif least > len(names):
+        return None, progress.lose(node, "minItems", "annotation", "asks for more items than there can be")
+    return _as_object(node, names, properties, required, context, progress, list_variants)
+
+
+def _following(rest: Json, least: int, most: float) -> JsonObject:
+    """Return the schema of the list of what follows the places of a tuple."""
+    following: JsonObject = {"type": "array", "items": rest}
+    if least > 0:
+        following["minItems"] = least
+    if most != inf:
+        following["maxItems"] = int(most)
+    return following
+
+
+def _as_object(
+    node: JsonObject,
+    names: Sequence[str],
+    properties: JsonObject,
+    required: Sequence[str],
+    context: RewriteContext,
+    progress: Progress,
+    list_variants: ListVariants,
+) -> tuple[Variant | None, Progress]:
+    """Return the variant of a tuple of which the places have names."""
+    shape: JsonObject = {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+    found, progress = list_variants(shape, context.beside(), progress.invent(shape, node))
+    if len(found) != 1:
+        return None, progress
+    variant = found[0]
+    if variant.kind != "object":
+        return _written(node, "is nested too deeply", context, progress)
+    return replace(variant, codec=TupleCodec(tuple(names), variant.codec, "more" if "more" in properties else None)), progress

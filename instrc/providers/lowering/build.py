@@ -1,0 +1,400 @@
+"""Build the schema of a payload, and stay within the budgets of the target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from msgspec import structs
+
+from instrc.problems.targets import BudgetExceeded
+from instrc.providers.codec import BoxCodec, Codec, NamesCodec
+from instrc.providers.dialect import Dialect, Limits
+from instrc.providers.lowering.context import SAYING_NOTHING, Built, KeyNames, Loss, LoweringOptions, constraints, key_names
+from instrc.providers.lowering.intake import Survey
+from instrc.providers.lowering.losses import PathChain, pointer_of
+from instrc.providers.lowering.rebuild import rebuild
+from instrc.providers.lowering.uniform_plans import holds_plan
+from instrc.providers.maps import to_json
+from instrc.providers.transcode import KeyRenamer
+from instrc.schema.vocabulary import HOLDERS, is_extension
+from instrc.schema.walk import map_schemas, required_names, schemas_under, subschemas
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_texts, listing, mapping
+
+# Count what providers count, before anything is sent.
+
+
+_LEVELS = "levels of nesting"
+_COUNTED = HOLDERS | {"enum", "const"}
+
+
+class Counts(NamedTuple):
+    """The sizes of one schema."""
+
+    properties: int
+    depth: int
+    enum_values: int
+    characters: int
+    optional: int
+    """Properties that are not required, those behind a reference left out, as observed of Anthropic."""
+    unions: int
+    """Properties whose own schema is a union, likewise."""
+
+
+def count(schema: Json) -> Counts:
+    """Count a schema in the payload's words; definitions are counted once each, references are not followed."""
+    properties = enum_values = characters = optional = unions = depth = 0
+    stack: list[tuple[Json, int, bool]] = [(schema, 0, False)]
+    while stack:
+        node, level, defined = stack.pop()
+        if not isinstance(node, dict):
+            continue
+        if _is_level(node):
+            level += 1
+            depth = max(level, depth)
+        if _COUNTED.isdisjoint(node):
+            continue
+        for keyword, value in node.items():
+            if keyword not in _COUNTED:
+                continue
+            if keyword == "properties" and isinstance(value, dict):
+                properties += len(value)
+                characters += len("".join(value))
+                if not defined:
+                    optional += len(value.keys() - set(required_names(node)))
+                    unions += sum([_is_union(child) for child in value.values()])
+            elif keyword == "enum" and isinstance(value, list):
+                enum_values += len(value)
+                characters += sum(len(each) for each in value if isinstance(each, str))
+            elif keyword == "const":
+                enum_values += "enum" in node
+                characters += len(value) if isinstance(value, str) else 0
+            elif keyword == "$defs" and isinstance(value, dict):
+                characters += sum(map(len, value))
+                stack.extend((child, 0, True) for child in value.values())
+                continue
+            stack.extend((child, level, defined) for child in schemas_under(keyword, value))
+    return Counts(properties, depth, enum_values, characters, optional, unions)
+
+
+def _is_level(node: JsonObject) -> bool:
+    return node.get("type") in ("object", "array")
+
+
+def deepest(schema: Json) -> str:
+    """Return the pointer of the deepest object or array."""
+    depth, found = 0, ""
+    stack: list[tuple[Json, int, PathChain]] = [(schema, 0, None)]
+    while stack:
+        node, level, place = stack.pop()
+        if not isinstance(node, dict):
+            continue
+        level += _is_level(node)
+        if level > depth:
+            depth, found = level, pointer_of(place)
+        stack.extend((child, 0 if path[0] == "$defs" else level, (place, path)) for path, child in subschemas(node))
+    return found
+
+
+def _is_union(schema: Json) -> bool:
+    return schema.__class__ is dict and ("anyOf" in schema or schema.get("type").__class__ is list)
+
+
+def exceeded(schema: Json, dialect: Dialect, name: str) -> list[BudgetExceeded]:
+    """Return what is too large about one tool for a target."""
+    limits = dialect.limits
+    if not dialect.budgeted or _is_short(dumps(schema, indent=False), limits):
+        return []
+    sizes = count(schema)
+    found = [
+        ("properties", sizes.properties, limits.properties, name),
+        (_LEVELS, sizes.depth, limits.depth, name),
+        ("enum values", sizes.enum_values, limits.enum_values, name),
+        ("characters of names and values", sizes.characters, limits.characters, name),
+        ("optional parameters", sizes.optional, limits.optional, name),
+        ("union-typed parameters", sizes.unions, limits.unions, name),
+    ]
+    return [
+        BudgetExceeded(
+            target=dialect.name,
+            what=what,
+            count=number,
+            limit=limit,
+            offender=f"{offender}{deepest(schema)}" if what == _LEVELS else offender,
+        )
+        for what, number, limit, offender in found
+        if limit is not None and number > limit
+    ]
+
+
+def _is_short(text: str, limits: Limits) -> bool:
+    """Say whether the text of a schema is too short to exceed anything: whatever is counted takes its signs.
+
+    Most schemas are, and to count in a text takes a quarter of the time.
+    """
+    size = len(text)
+    return (
+        (limits.properties is None or size // len('"":{}') <= limits.properties)
+        and (limits.enum_values is None or size // len("1,") <= limits.enum_values)
+        and (limits.characters is None or size <= limits.characters)
+        and (limits.depth is None or text.count('"type":"object"') + text.count('"type":"array"') <= limits.depth)
+        and (limits.unions is None or text.count('"anyOf":') + text.count('"type":[') <= limits.unions)
+        and (limits.optional is None or text.count('":{') + text.count('":true') + text.count('":false') <= limits.optional)
+    )
+
+
+def too_many_tools(names: Sequence[str], dialect: Dialect) -> Iterator[BudgetExceeded]:
+    """Yield what is wrong with the number of tools of a request, where a target limits it: no spelling makes them fewer."""
+    most = dialect.limits.tools
+    if most is not None and len(names) > most:
+        yield BudgetExceeded(target=dialect.name, what="tools", count=len(names), limit=most, offender=names[most])
+
+
+class BudgetUse(NamedTuple):
+    """What the strict tools of a request take of its common budgets."""
+
+    strict_tools: int = 0
+    optional: int = 0
+    unions: int = 0
+
+    def with_tool(self, schema: Json) -> BudgetUse:
+        """Return what is spent when a tool joins."""
+        sizes = count(schema)
+        return BudgetUse(self.strict_tools + 1, self.optional + sizes.optional, self.unions + sizes.unions)
+
+    def over(self, dialect: Dialect, name: str) -> Iterable[BudgetExceeded]:
+        """Yield the budgets that are exceeded, with the tool that joined last as the offender."""
+        limits = dialect.limits
+        for what, number, limit in (
+            ("strict tools", self.strict_tools, limits.strict_tools),
+            ("optional parameters", self.optional, limits.optional),
+            ("union-typed parameters", self.unions, limits.unions),
+        ):
+            if limit is not None and number > limit:
+                yield BudgetExceeded(target=dialect.name, what=what, count=number, limit=limit, offender=name)
+
+
+# Carry a schema over with new keys only, for targets that take all of JSON Schema but not any key or root.
+
+
+_OF_THE_REST = frozenset({"additionalProperties", "unevaluatedProperties"})
+_LISTING = frozenset({"const", "enum"})
+_COMBINATORS = frozenset({"anyOf", "oneOf", "allOf"})
+
+
+def pass_through(seen: Survey, dialect: Dialect) -> Built:
+    """Carry a schema over with new keys, and with an object at its root if the target asks for one."""
+    flat = schema = seen.schema
+    losses: list[Loss] = []
+    keys = key_names(dialect.key, seen.names)
+    if not dialect.comments and any(map(_is_comment, seen.words)):
+        losses += _of_comments(flat)
+        schema = map_schemas(flat, _without_comments)
+    codec: Codec = None
+    back = keys.renamed()
+    if back:
+        schema = _with_names(schema, keys)
+        losses += _of_names(flat)
+    if back or (dialect.fold and _lists_words(seen.nodes)):
+        codec = NamesCodec(back, dialect.fold)
+    if dialect.root == "any":
+        return Built(schema, {"codec": to_json(codec)}, losses, back=back)
+    root = _object_at_root(schema, losses)
+    if root is not None and root.get("type") == "object" and (dialect.root == "object" or root.keys().isdisjoint(_COMBINATORS)):
+        if dialect.root == "plain" and "$schema" in root:
+            root = {keyword: value for keyword, value in root.items() if keyword != "$schema"}
+        return Built(root, {"codec": to_json(codec)}, losses, back=back)
+    return Built(_boxed(schema if root is None else root), {"codec": to_json(BoxCodec("value", codec))}, losses, back=back)
+
+
+def _object_at_root(schema: Json, losses: list[Loss]) -> JsonObject | None:
+    """Return a schema of which an object can be seen at the root, if it is one; `None` for what is no object of keywords."""
+    if schema is True or (isinstance(schema, dict) and not schema.keys() - SAYING_NOTHING):
+        losses.append(Loss("", "type", None, "convention", "is not given: a tool's arguments are an object"))
+        return {"type": "object", **mapping(schema)}
+    if not isinstance(schema, dict):
+        return None
+    if "type" not in schema and "properties" in schema and schema.keys().isdisjoint(_COMBINATORS):
+        losses.append(Loss("", "type", None, "convention", "is not given: what has properties is taken for an object"))
+        return {"type": "object", **schema}
+    return schema
+
+
+def _boxed(schema: Json) -> Json:
+    """Return an object that holds a value in one property."""
+    inner: Json = schema
+    if isinstance(schema, dict):
+        inner = {key: value for key, value in schema.items() if key not in {"$defs", "$schema"}}
+    boxed: JsonObject = {
+        "type": "object",
+        "properties": {"value": inner},
+        "required": ["value"],
+        "additionalProperties": False,
+    }
+    if isinstance(schema, dict) and "$defs" in schema:
+        boxed["$defs"] = schema["$defs"]
+    return map_schemas(boxed, _redirect_root)
+
+
+def _is_comment(keyword: str) -> bool:
+    """Say whether a keyword is written for people and programs."""
+    return keyword == "$comment" or is_extension(keyword)
+
+
+def _of_comments(flat: Json) -> Iterator[Loss]:
+    """Yield what is lost of the keywords that are written for programs."""
+    for place, keyword, value in constraints(flat):
+        if is_extension(keyword):
+            yield Loss(place, keyword, value, "annotation", "is not for models")
+
+
+def _without_comments(node: Json) -> Json:
+    if not isinstance(node, dict) or not any(map(_is_comment, node)):
+        return node
+    return {keyword: value for keyword, value in node.items() if not _is_comment(keyword)}
+
+
+def _of_names(flat: Json) -> Iterator[Loss]:
+    """Yield what is lost of the keywords that look at names, when some are sent under another one."""
+    held = list(constraints(flat))
+    patterned = {place for place, keyword, _ in held if keyword == "patternProperties"}
+    for place, keyword, value in held:
+        if keyword == "propertyNames":
+            yield Loss(place, keyword, value, "unenforced", "is left out, because keys are sent under other names")
+            yield Loss(place, keyword, value, "narrowed", "is left out, which inside of a negation narrows")
+        elif keyword == "patternProperties":
+            yield Loss(place, keyword, value, "unenforced", "does not see the names of keys that are sent under others")
+            yield Loss(place, keyword, value, "narrowed", "sees other names where keys are sent under them")
+        elif keyword in _OF_THE_REST and place in patterned:
+            yield Loss(place, keyword, value, "unenforced", "looks at other names where keys are sent under them")
+        else:
+            continue
+        inside = value if keyword == "propertyNames" else {"properties": value if keyword == "patternProperties" else {"": value}}
+        for below, part, item in constraints(inside, falsity=True):
+            if below or keyword == "propertyNames":
+                yield Loss(place, part, item, "part", f"is part of {keyword}")
+
+
+def _redirect_root(node: Json) -> Json:
+    """Let a reference to the old root lead to its new place."""
+    return {**node, "$ref": "#/properties/value"} if isinstance(node, dict) and node.get("$ref") == "#" else node
+
+
+def _lists_words(nodes: Iterable[Json]) -> bool:
+    """Say whether any string is listed whose case an answer might change."""
+    return any(
+        isinstance(node.get("const"), str) or any(isinstance(value, str) for value in listing(node.get("enum")))
+        for node in nodes
+        if isinstance(node, dict) and not _LISTING.isdisjoint(node)
+    )
+
+
+def _with_names(schema: Json, keys: KeyNames) -> Json:
+    """Return a schema whose property names are those that are sent."""
+    renamer = KeyRenamer(schema, keys.sent)
+
+    def with_values(node: Json) -> Json:
+        """Rename the keys in the values that a schema lists, while its properties still have the names they are declared by."""
+        if not isinstance(node, dict):
+            return node
+        new: JsonObject = dict(node)
+        for keyword, value in node.items():
+            if keyword in {"const", "default", "example"}:
+                new[keyword] = renamer.converted(value, [node])
+            elif keyword in {"enum", "examples"} and isinstance(value, list):
+                new[keyword] = [renamer.converted(item, [node]) for item in value]
+        return new
+
+    def with_names(node: Json) -> Json:
+        if not isinstance(node, dict):
+            return node
+        new: JsonObject = {keyword: node[keyword] for keyword in node if keyword != "propertyNames"}  # it looks at names
+        for keyword, value in new.items():
+            if keyword in {"properties", "dependentSchemas"} and isinstance(value, dict):
+                new[keyword] = {keys.sent(name): child for name, child in value.items()}
+            elif keyword == "required" and isinstance(value, list):
+                new[keyword] = [keys.sent(name) for name in as_texts(value)]
+            elif keyword == "dependentRequired" and isinstance(value, dict):
+                new[keyword] = {
+                    keys.sent(name): [keys.sent(needed) for needed in as_texts(needs)] for name, needs in value.items()
+                }
+        return new
+
+    return map_schemas(map_schemas(schema, with_values), with_names)
+
+
+# Build the schema of a payload, and stay within the budgets of the target.
+
+
+def build(flat: Survey, dialect: Dialect, options: LoweringOptions, name: str) -> Built:
+    """Build a schema for a target; where a budget asks for it, give up order, typed plans, then strictness."""
+    most = dialect.limits.unions
+    if most is not None and len(flat.names) > most and _moves_optional(options, dialect) and _optional(flat.schema) > most:
+        last = _with_optional_last(flat, dialect, options)
+        if _optional(last.schema) > most and not exceeded(last.schema, dialect, name):
+            return last  # with order each of them would be a union
+    first = _built(flat, dialect, options)
+    over = exceeded(first.schema, dialect, name)
+    if not over:
+        return first
+    for less in easier(options, dialect, flat.schema, over):
+        again = _built(flat, dialect, less) if less.ordered == options.ordered else _with_optional_last(flat, dialect, less)
+        left = exceeded(again.schema, dialect, name)
+        if not left:
+            return again
+        over = min(over, left, key=_excess)
+    if dialect.plain is None:
+        return structs.replace(first, problems=tuple(over))
+    reason = "is given up, because a budget of the target is exceeded"
+    told = tuple(structs.replace(problem, consequence="it is sent without strictness") for problem in over)
+    return structs.replace(
+        first, given_up=(Loss("", "strict", value=True, kind="unenforced", reason=reason),), problems=told, strict=False
+    )
+
+
+def _excess(over: Sequence[BudgetExceeded]) -> tuple[int, int]:
+    """Measure by how much budgets are exceeded: what is nearest to them is told, as that much has to be left out."""
+    return len(over), sum(problem.count - problem.limit for problem in over)
+
+
+def easier(options: LoweringOptions, dialect: Dialect, flat: Json, over: Sequence[BudgetExceeded]) -> Iterator[LoweringOptions]:
+    """Yield what is tried in turn where budgets are exceeded: optional properties last, then plans in their uniform spelling."""
+    movable = _moves_optional(options, dialect)
+    if movable:
+        yield structs.replace(options, ordered=False)
+    if dialect.structure != "pass_through" and not options.uniform and holds_plan(flat):
+        uniform = "; ".join(problem.excess for problem in over)
+        yield structs.replace(options, uniform=uniform)
+        if movable:
+            yield structs.replace(options, uniform=uniform, ordered=False)
+
+
+def _moves_optional(options: LoweringOptions, dialect: Dialect) -> bool:
+    """Say whether optional properties may come last, where they stay out of the budget of unions."""
+    return dialect.order == "required-first" and options.ordered
+
+
+def _optional(schema: Json) -> int:
+    """Count the optional properties of one type in objects inside one another: no less become unions where all are asked for."""
+    count = 0
+    stack = [schema]
+    while stack:
+        node = mapping(stack.pop())
+        required = required_names(node)
+        for name, child in mapping(node.get("properties")).items():
+            if mapping(child).get("type").__class__ is str:
+                count += name not in required
+                stack.append(child)
+    return count
+
+
+def _with_optional_last(flat: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
+    """Build a schema whose optional properties come last, and say so."""
+    reason = "would ask for more union-typed parameters than are taken, so optional properties come last"
+    built = _built(flat, dialect, structs.replace(options, ordered=False))
+    return structs.replace(built, given_up=(Loss("", "properties", None, "order", reason),))
+
+
+def _built(flat: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
+    return pass_through(flat, dialect) if dialect.structure == "pass_through" else rebuild(flat, dialect, options)

@@ -1,0 +1,774 @@
+"""What a rewrite is given and what it returns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from string import ascii_letters
+from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from instrc.problems.targets import BudgetExceeded
+from instrc.providers.codec import BoxCodec, Codec, ObjectCodec, RefCodec, Tag, TextCodec, TupleCodec, ValuesCodec
+from instrc.providers.dialect import DEFINITION_NAME, Dialect, NameRule
+from instrc.schema.flattening.parts import intersection
+from instrc.schema.kinds import EqualityKeys
+from instrc.schema.vocabulary import COUNTS, NO_ASSERTIONS
+from instrc.schema.walk import map_schemas, subschemas, walk
+from instrc.text import arguments
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, Location, as_array, as_integer, as_object, as_texts, at, freeze, pointer
+from instrc.text.limits import COPIED_SCHEMAS, DESCRIBED_VALUE, UNROLL
+
+# What a lowering could not say in the target's words, as facts with their places; and the constraints that may be lost.
+
+
+WHOLE = "schema"
+"""Stands for a keyword where a schema is lost with all that is in it."""
+LossKind = Literal["unenforced", "part", "narrowed", "convention", "annotation", "order", "contradiction"]
+"""`unenforced`: the target lets through what the schema forbids; it is said in the description and checked by `lift`.
+`part`: a constraint inside of a keyword or a schema that is unenforced.
+`narrowed`: some values the schema allows cannot be written.  `convention`: as that, for values nobody means:
+properties an object does not declare and does not speak of, null beside a default of null.
+`annotation`: a keyword without force moved into the description or left out, or a name that is sent in another spelling.
+`order`: the order of answers is not kept.
+`contradiction`: a property that no value satisfies is left out."""
+
+
+class Loss(Struct, frozen=True, gc=False):
+    """One thing of the schema that the payload does not say as it was said."""
+
+    pointer: str
+    """Where the keyword stands, as a JSON Pointer into the flat schema (`map["schema"]`)."""
+    keyword: str
+    value: Json
+    kind: LossKind
+    reason: str
+    """A clause that says what became of it."""
+    tool: str | None = None
+    """Of several tools that are lowered together: the name of the one whose schema it is."""
+
+    @property
+    def grave(self) -> bool:
+        """Whether strictness should mind: whatever changes the set of answers, save by convention, and what cannot be."""
+        return self.kind in {"unenforced", "narrowed", "order", "contradiction"}
+
+    def to_json(self) -> JsonObject:
+        """Return the loss as plain JSON, for reports read by programs; `tool` is there if the loss is of one of several."""
+        said: JsonObject = {
+            "pointer": self.pointer,
+            "keyword": self.keyword,
+            "value": self.value,
+            "kind": self.kind,
+            "reason": self.reason,
+        }
+        return said if self.tool is None else {"tool": self.tool, **said}
+
+    @staticmethod
+    def of_name(own: str, sent: str) -> tuple[Loss, ...]:
+        """Return the loss of a tool that is sent under another name, nothing if it keeps its own."""
+        return () if own == sent else (Loss("", "name", own, "annotation", f"is sent as `{sent}`"),)
+
+    def __str__(self) -> str:
+        tool = "" if self.tool is None else f"`{self.tool}`: "
+        return f"{tool}{self.pointer or '/'}: {self.keyword}: {self.reason}"
+
+
+def constraints(schema: Json, *, falsity: bool = False) -> Iterator[tuple[str, str, Json]]:
+    """Yield the constraints of a schema and their places; with `falsity` schemas that are `false`, too, under that word."""
+    for path, node in walk(schema):
+        if falsity and node is False:
+            yield pointer(path), "false", False
+        if node.__class__ is dict:
+            place = pointer(path)
+            yield from ((place, keyword, value) for keyword, value in node.items() if keyword not in NO_ASSERTIONS)
+
+
+def mentions(schema: Json, keyword: str) -> bool:
+    """Say whether a keyword stands anywhere in a schema."""
+    return any(node.__class__ is dict and keyword in node for _, node in walk(schema))
+
+
+# How a schema is to be lowered.
+
+
+Recursion: TypeAlias = Literal["keep", "unroll", "refuse"]
+
+
+class LoweringOptions(Struct, frozen=True, gc=False):
+    """How a schema is to be lowered."""
+
+    ordered: bool = True
+    unroll: int = UNROLL
+    recursion: Recursion | None = None
+    uniform: str = ""
+    """Why plans are sent in their uniform spelling: the budgets that they exceed in the typed one; empty if they are not."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be worked with."""
+        arguments.truth("ordered", self.ordered)
+        arguments.natural_number("unroll", self.unroll)
+        if self.recursion is not None:
+            arguments.known_word("recursion", self.recursion, get_args(Recursion))
+
+
+# Make names legal for a target, readable, unique, and remembered.
+#
+# A legal name stays as it is and is never given to another.
+# Letters of other scripts are transliterated (anyascii), what is left over becomes `_`, and what is cut or taken gets a number.
+
+
+_FALLBACK = "field"
+_TRIED_IN_TURN = 20
+"""Numbers behind a name that are tried one by one; among thousands of the same name a free one is looked for by halves."""
+
+
+@lru_cache(maxsize=4096)
+def legal(name: str, rule: NameRule, fallback: str = _FALLBACK) -> str:
+    """Return the nearest legal spelling of a name: `$metric` is `metric`, `Имя` is `Imya`; uniqueness is not looked at."""
+    if rule.allows(name):
+        return name
+    text = _legal_spelling(name, rule)
+    if re.sub(r"[_\W]", "", text) != re.sub(r"[_\W]", "", name) or not text.isascii():
+        from anyascii import anyascii  # a table of a megabyte that most schemas never need
+
+        latin = re.sub("[\"']", "", anyascii(name))  # `ь` and `ъ` are quotation marks there: no letters, and no ends of words
+        text = _legal_spelling(re.sub(r"[^a-zA-Z0-9_.-]+", "_", latin), rule)
+    if not text.startswith("_") or not name.startswith("_"):
+        text = text.lstrip("_.-:") or fallback
+    if not name.endswith("_"):
+        text = text.rstrip("_.-:") or fallback
+    text = text[: rule.most]
+    candidates = (text, f"_{text}", f"{text}_", f"{fallback}_{text}", _legal_spelling(fallback, rule), *ascii_letters)
+    return next((shorter for each in candidates if rule.allows(shorter := each[: rule.most])), fallback)
+
+
+def _legal_spelling(name: str, rule: NameRule) -> str:
+    """Write a name with the signs that a rule allows behind the first, those of the other case where only they are."""
+
+    def sign(refused: re.Match[str]) -> str:
+        other = refused.group().swapcase()
+        return rule.joint if rule.refused.match(other) or len(other) > 1 else other
+
+    return rule.refused.sub(sign, name)
+
+
+def unique_name(name: str, taken: Iterable[str], most: int, joint: str = "_") -> str:
+    """Return the name, or the name with a free number behind it (a low one), no longer than `most` characters."""
+    if name not in taken:
+        return name
+
+    def numbered(number: int) -> str:
+        suffix = f"{joint}{number}"
+        return name[: most - len(suffix)] + suffix
+
+    for number in range(2, _TRIED_IN_TURN):
+        if numbered(number) not in taken:
+            return numbered(number)
+    below, free = _TRIED_IN_TURN - 1, _TRIED_IN_TURN
+    while numbered(free) in taken:
+        below, free = free, 2 * free
+    while free - below > 1:
+        middle = (below + free) // 2
+        below, free = (middle, free) if numbered(middle) in taken else (below, middle)
+    return numbered(free)
+
+
+class KeyNames(Struct, frozen=True, eq=False, gc=False):
+    """The keys of one document under one rule; the same key has the same name everywhere, so combinators stay right."""
+
+    rule: NameRule | None
+    known: Collection[str]
+    """The names of the document's properties that are sent as they are."""
+    changed: Mapping[str, str]
+    """What is sent for the names that change."""
+    taken: Collection[str]
+    """All that is sent for names of the document."""
+
+    def sent(self, name: str) -> str:
+        """Return the name under which a key is sent."""
+        if self.rule is None or name in self.known:
+            return name
+        if name in self.changed:
+            return self.changed[name]
+        return unique_name(legal(name, self.rule), self.taken, self.rule.most, self.rule.joint)  # a name that a rewrite has made
+
+    def renamed(self) -> dict[str, str]:
+        """Return the keys that are sent under another name, by that name."""
+        return {sent: name for name, sent in self.changed.items()} if self.changed else {}
+
+
+def key_names(rule: NameRule | None, names: Mapping[str, None]) -> KeyNames:
+    """Return how the keys of a document are sent under a rule; `names` are all of them, in order of appearance."""
+    if rule is None or rule.allows_all(names):
+        return KeyNames(rule, names.keys(), {}, names.keys())
+    legal_ones = frozenset(name for name in names if rule.allows(name))
+    changed: dict[str, str] = {}
+    taken = set(legal_ones)
+    for name in names:
+        if name not in legal_ones:
+            changed[name] = unique_name(legal(name, rule), taken, rule.most, rule.joint)
+            taken.add(changed[name])
+    return KeyNames(rule, legal_ones, changed, taken)
+
+
+# Say in a description what a target has no keyword for.
+
+
+_PHRASES = {
+    "minimum": "At least {}.",
+    "maximum": "At most {}.",
+    "exclusiveMinimum": "Greater than {}.",
+    "exclusiveMaximum": "Less than {}.",
+    "multipleOf": "A multiple of {}.",
+    "minLength": "At least {} characters.",
+    "maxLength": "At most {} characters.",
+    "pattern": "Matches the regular expression {}.",
+    "format": "Format: {}.",
+    "minItems": "At least {} items.",
+    "maxItems": "At most {} items.",
+    "minProperties": "At least {} entries.",
+    "maxProperties": "At most {} entries.",
+    "contains": "Some items match {}.",
+    "minContains": "At least {} of the items do.",
+    "maxContains": "At most {} of the items do.",
+    "not": "Must not match {}.",
+    "if": "Depends on whether it matches {}.",
+    "then": "If it does, it matches {}.",
+    "else": "If it does not, it matches {}.",
+    "dependentRequired": "Keys that ask for others: {}.",
+    "dependentSchemas": "Keys that ask for more: {}.",
+    "patternProperties": "Values by the pattern of their keys: {}.",
+    "propertyNames": "Keys match {}.",
+    "additionalProperties": "Other keys hold {}.",
+    "unevaluatedProperties": "Other keys hold {}.",
+    "unevaluatedItems": "Other items match {}.",
+    "items": "Further items match {}.",
+    "const": "Always {}.",
+    "enum": "One of {}.",
+    "default": "Default: {}.",
+    "examples": "Examples: {}.",
+    "contentEncoding": "Encoded as {}.",
+    "contentMediaType": "Content type: {}.",
+    "contentSchema": "The decoded content matches {}.",
+    "allOf": "Also matches all of {}.",
+    "anyOf": "Matches one of {}.",
+    "oneOf": "Matches exactly one of {}.",
+}
+_BARE = {"pattern", "format", "contentEncoding", "contentMediaType"}
+
+
+def note(keyword: str, value: Json) -> str:
+    """Return the sentence that says a keyword in prose; the empty string where there is nothing to tell a model."""
+    if keyword == "uniqueItems":
+        return "No two items are equal."
+    if value is False and keyword in {"additionalProperties", "unevaluatedProperties"}:
+        return "No other keys."
+    if value is False and keyword in {"items", "unevaluatedItems"}:
+        return "No further items."
+    phrase = _PHRASES.get(keyword)
+    if phrase is None:
+        return ""
+    if keyword in COUNTS and isinstance(value, float) and value.is_integer():
+        value = int(value)
+    text = value if keyword in _BARE and isinstance(value, str) else dumps(value, indent=False)
+    if len(text) > DESCRIBED_VALUE:
+        text = text[:DESCRIBED_VALUE] + "…"
+    return phrase.format(text)
+
+
+def join_notes(*parts: str | None) -> str | None:
+    """Join descriptions and notes with a line break, equal ones once; `None` if there are none."""
+    seen = dict.fromkeys([part for part in parts if part])
+    return "\n".join(seen) or None
+
+
+# One way a value can be written for a target, before the ways are put together into one schema.
+
+
+class Variant(Struct, frozen=True, eq=False, gc=False):
+    """A schema of one JSON type in the target's words, with the codec of its values."""
+
+    kind: str
+    """The JSON type of what is sent; `ref` for a reference, `any` for the empty schema."""
+    body: JsonObject
+    codec: Codec = None
+    notes: tuple[str, ...] = ()
+    """Sentences for the description: what the body does not say."""
+    text: str | None = None
+    """The description of this alternative, if it has its own."""
+    title: str | None = None
+    definition: str | None = None
+    """The definition of the payload that the body is a copy of."""
+    node: Json = None
+    """The schema it was made of, for losses found later."""
+    too_many: bool = False
+    """Whether it stands for more alternatives than are kept apart."""
+
+    @property
+    def anything(self) -> bool:
+        """Whether every JSON value can be written so."""
+        return self.kind == "any" or (self.codec.__class__ is TextCodec and self.codec.kinds is None)
+
+    @property
+    def written(self) -> bool:
+        """Whether the value is JSON written into a string."""
+        return self.codec.__class__ is TextCodec
+
+    @property
+    def bare(self) -> bool:
+        """Whether the variant says a type and nothing else."""
+        return len(self.body) == 1 and "type" in self.body and self.codec is None and not self.notes and not self.text
+
+    def after(self, notes: Iterable[str]) -> Variant:
+        """Return the variant with sentences in front of its own."""
+        before = tuple(text for text in notes if text)
+        return replace(self, notes=(*before, *self.notes)) if before else self
+
+    def of(self, node: Json) -> Variant:
+        """Return the variant as that of a schema."""
+        return self if self.node is node else replace(self, node=node)
+
+
+def taking_anything(variants: Iterable[Variant]) -> Variant | None:
+    """Return the first variant by which every JSON value can be written, if there is one."""
+    return next((variant for variant in variants if variant.anything), None)
+
+
+def without_needless(variants: Sequence[Variant]) -> list[Variant]:
+    """Leave out integers beside any number, and strings beside any string."""
+    found = list(variants)
+    bare = {variant.kind for variant in found if variant.bare}
+    if "number" in bare:
+        found = [variant for variant in found if not (variant.bare and variant.kind == "integer")]
+    if "string" in bare:
+        found = [
+            variant
+            for variant in found
+            if variant.kind != "string" or variant.codec is not None or variant.bare or variant.text or variant.notes
+        ]
+    return found
+
+
+def distinct(variants: Sequence[Variant]) -> list[Variant]:
+    """Return the first of each of the variants that say the same."""
+    if len({variant.kind for variant in variants}) == len(variants):
+        return list(variants)
+    kept: list[Variant] = []
+    alike: dict[tuple[str, str | None, object], list[Codec]] = {}
+    key_of = EqualityKeys()
+    for variant in variants:
+        codecs = alike.setdefault((variant.kind, variant.text, key_of(variant.body)), [])
+        if variant.codec not in codecs:
+            codecs.append(variant.codec)
+            kept.append(variant)
+    return kept
+
+
+def null_variant(node: Json = None) -> Variant:
+    """Return the variant of null."""
+    return Variant("null", {"type": "null"}, node=node)
+
+
+def listed_values(schema: JsonObject) -> list[Json]:
+    """Return the values that `const` or `enum` lists."""
+    return [schema["const"]] if "const" in schema else list(as_array(schema.get("enum", [])))
+
+
+def sent_values(variant: Variant) -> list[Json]:
+    """Return what is sent for the values of an enumeration."""
+    return list(as_array(variant.body["enum"])) if "enum" in variant.body else [variant.body["const"]]
+
+
+def pairs_by_sent(variant: Variant) -> dict[Hashable, tuple[Json, Json]]:
+    """Return pairs of what is sent and what it means, by what is sent."""
+    values = (
+        variant.codec.values if isinstance(variant.codec, ValuesCodec) else [(value, value) for value in sent_values(variant)]
+    )
+    return {freeze(sent): (sent, value) for sent, value in values}
+
+
+_SAID = frozenset({"title", "description", "default", "propertyOrdering"})
+
+
+def without_annotations(schema: Json) -> Json:
+    """Return a schema without titles, descriptions and other words that no value is judged by."""
+    return map_schemas(schema, _plain)
+
+
+def _plain(node: Json) -> Json:
+    if not isinstance(node, dict) or _SAID.isdisjoint(node):
+        return node
+    plain: JsonObject = {keyword: value for keyword, value in node.items() if keyword not in _SAID}
+    return plain
+
+
+# Let an object begin with a certain key, or with one that names it.
+
+
+def with_tag(body: JsonObject, codec: Codec, tag: str, label: str, *, constant: bool) -> tuple[JsonObject, Codec]:
+    """Return an object that begins with a key that names it, and the codec that knows of it."""
+    body = leading(body, tag, {"type": "string", **({"const": label} if constant else {"enum": [label]})})
+    for keyword in ("minProperties", "maxProperties"):
+        if keyword in body:
+            body[keyword] = as_integer(body[keyword]) + 1
+    if isinstance(codec, TupleCodec):  # the tag belongs to the object it is written as
+        return body, replace(codec, item=_with_tag(codec.item, Tag(tag, label)))
+    return body, _with_tag(codec, Tag(tag, label))
+
+
+def _with_tag(codec: Codec, tag: Tag) -> Codec:
+    return replace(codec, tag=tag) if isinstance(codec, ObjectCodec | BoxCodec) else ObjectCodec({}, tag=tag)
+
+
+def leading(body: JsonObject, name: str, schema: Json) -> JsonObject:
+    """Return an object with a property in front of the others; what it returns is new."""
+    properties: JsonObject = {name: schema}
+    properties |= {key: value for key, value in as_object(body["properties"]).items() if key != name}
+    result: JsonObject = {**body, "properties": properties}
+    result["required"] = [name, *(key for key in as_texts(body.get("required", [])) if key != name)]
+    if "propertyOrdering" in result:
+        result["propertyOrdering"] = list(properties)
+    return result
+
+
+# The definitions of a payload: references that are kept, and copies that would be written out too often.
+
+
+_PREFIX = "#/$defs/"
+
+
+class Later(NamedTuple):
+    """A definition that is another one, not finished yet, with a key in front that names it."""
+
+    name: str
+    tag: str
+    label: str
+
+
+class PayloadDefinitions(Struct, frozen=True, eq=False, gc=False):
+    """What the payload defines so far."""
+
+    names: Mapping[Hashable, str] = MappingProxyType({})
+    """The definitions of references, by what is referred to."""
+    bodies: Mapping[str, JsonObject | None] = MappingProxyType({})
+    """Schemas by name; `None` for one that is not finished."""
+    codecs: Mapping[str, Codec] = MappingProxyType({})
+    options: Mapping[str, str] = MappingProxyType({})
+    """The definitions of copies, by what they say."""
+    copied: int = 0
+    """Schema objects that stand in copies of definitions."""
+    later: Mapping[Later, str] = MappingProxyType({})
+    labels: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType({})
+    """The labels that the copies of a definition begin with, by its name and the key in front."""
+
+    def under_way(self, variant: Variant) -> bool:
+        """Say whether a reference leads to a definition that is not finished."""
+        return isinstance(variant.codec, RefCodec) and self.bodies.get(variant.codec.name) is None
+
+    def labelled(self, variant: Variant, tag: str, label: str) -> PayloadDefinitions:
+        """Return the definitions that know of a label, if the variant is a definition: its next copy can be the same one."""
+        key = (definition_name(variant), tag)
+        known = self.labels.get(key, ())
+        return self if not key[0] or label in known else replace(self, labels={**self.labels, key: (*known, label)})
+
+    def begun(self, key: Hashable, name: str) -> PayloadDefinitions:
+        """Return the definitions with one that is not finished."""
+        return replace(self.with_body(name, None, None), names={**self.names, key: name})
+
+    def with_body(self, name: str, body: JsonObject | None, codec: Codec) -> PayloadDefinitions:
+        """Return the definitions with the schema and the codec of one."""
+        return replace(self, bodies={**self.bodies, name: body}, codecs={**self.codecs, name: codec})
+
+
+def definition_name(variant: Variant) -> str:
+    """Return the name of the definition that a variant refers to or is a copy of; an empty text if it is neither."""
+    return variant.codec.name if variant.kind == "ref" and isinstance(variant.codec, RefCodec) else variant.definition or ""
+
+
+def referring(name: str) -> JsonObject:
+    """Return a reference to a definition."""
+    return {"$ref": f"{_PREFIX}{name}"}
+
+
+def shared_copy(variant: Variant, definitions: PayloadDefinitions) -> tuple[Variant, PayloadDefinitions]:
+    """Refer to the copy of a definition from where it stands, once too much has been copied.
+
+    Unions of objects that lead to each other are copies of copies: written out they double with each of them.
+    """
+    if variant.definition is None:
+        return variant, definitions
+    definitions = replace(definitions, copied=definitions.copied + _size(variant.body))
+    if definitions.copied <= COPIED_SCHEMAS:
+        return variant, definitions
+    key = f"{variant.definition} {dumps(variant.body.get('properties', {}), indent=False)}"
+    name = definitions.options.get(key)
+    if name is None:
+        name = unique_name(f"{variant.definition}_option"[: DEFINITION_NAME.most], definitions.bodies, DEFINITION_NAME.most)
+        definitions = definitions.with_body(name, variant.body, variant.codec)
+        definitions = replace(definitions, options={**definitions.options, key: name})
+    return replace(variant, kind="ref", body=referring(name), codec=RefCodec(name)), definitions
+
+
+def tagged_later(variant: Variant, tag: str, label: str, definitions: PayloadDefinitions) -> tuple[Variant, PayloadDefinitions]:
+    """Refer to a definition that is not finished as it will be with a key in front that names it."""
+    if not isinstance(variant.codec, RefCodec):
+        return variant, definitions
+    key = Later(variant.codec.name, tag, label)
+    name = definitions.later.get(key)
+    if name is None:
+        name = unique_name(f"{key.name}_{label}"[: DEFINITION_NAME.most], definitions.bodies, DEFINITION_NAME.most)
+        definitions = replace(definitions.with_body(name, None, None), later={**definitions.later, key: name})
+    return replace(variant, body=referring(name), codec=RefCodec(name)), definitions
+
+
+def finished(definitions: PayloadDefinitions, *, constant: bool) -> PayloadDefinitions:
+    """Make the definitions that were referred to before what they are made of was there."""
+    for key, name in definitions.later.items():
+        body, codec = definitions.bodies[key.name], definitions.codecs[key.name]
+        if body is not None and body.get("type") == "object" and isinstance(body.get("properties"), dict):
+            body, codec = with_tag(body, codec, key.tag, key.label, constant=constant)
+        definitions = definitions.with_body(name, body, codec)
+    return definitions
+
+
+def _size(body: Json) -> int:
+    """Return how many schema objects are in a schema of the payload."""
+    sizes: dict[int, int] = {}
+
+    def size(node: Json) -> int:
+        if not isinstance(node, dict):
+            return 0
+        if id(node) not in sizes:
+            sizes[id(node)] = 1 + sum(size(child) for _, child in subschemas(node))
+        return sizes[id(node)]
+
+    return size(body)
+
+
+# What a rewrite is given and what it returns: the context of a place in the schema, and the progress of the whole, as values.
+
+
+class RewriteContext(Struct, frozen=True, eq=False, gc=False):
+    """The target, the schema that is lowered, and where in it a rewrite is at work."""
+
+    dialect: Dialect
+    root: Json
+    keys: KeyNames
+    all_asked: bool
+    """Whether each property is required in the payload, so that an optional one is said as nullable."""
+    deepest: int
+    """The level of the innermost object or array."""
+    unroll: int
+    recursion: str
+    uniform: str = ""
+    """Why plans are sent in their uniform spelling, empty if they are not."""
+    level: int = 1
+    """Of objects and arrays inside one another."""
+    nested: int = 0
+    """Schemas around this one, combinators included."""
+    copying: bool = False
+    """Whether each branch of a union around has a copy of what stands here."""
+    active: tuple[Hashable, ...] = ()
+    """The references that are being written out."""
+
+    def deeper(self) -> RewriteContext:
+        """Return the context of what stands in an object or array."""
+        return replace(self, level=self.level + 1, nested=self.nested + 1)
+
+    def beside(self) -> RewriteContext:
+        """Return the context of another schema about the same value."""
+        return replace(self, nested=self.nested + 1)
+
+    def boxed(self) -> RewriteContext:
+        """Return the context of a schema that goes into an object or array of which nobody wrote a schema."""
+        return replace(self, level=self.level + 1)
+
+    @property
+    def too_deep(self) -> str | None:
+        """What to say of an object or array at this level if it is one too many."""
+        if self.level <= self.deepest:
+            return None
+        return f"is nested too deeply: this is level {self.level}, and the target takes {self.deepest}"
+
+    def target(self, reference: Json) -> Json:
+        """Return what a reference stands for; a flat schema has local pointers only."""
+        return target_of(self.root, reference)
+
+
+def target_of(root: Json, reference: Json) -> Json:
+    """Return what a local reference stands for; the schema that allows everything if it leads nowhere."""
+    from urllib.parse import unquote
+
+    try:
+        return at(root, unquote(str(reference).removeprefix("#")))
+    except (LookupError, ValueError):
+        return True
+
+
+CHECKED = "is said in the description and checked when the answer is lifted"
+"""What becomes of most keywords that a target has no word for."""
+
+
+class Lost(Struct, frozen=True, eq=False, gc=False):
+    """A keyword of a schema is lost; with `parts` what is inside of it, too."""
+
+    node: Json
+    keyword: str
+    kind: LossKind
+    reason: str
+    parts: bool = True
+
+
+class LostAll(Struct, frozen=True, eq=False, gc=False):
+    """Every constraint of a schema is lost.  `below` is the path from a schema to it, for one that is `false`."""
+
+    node: Json
+    reason: str
+    kind: LossKind
+    of: Json = None
+    below: Location = ()
+
+
+class Contradicted(Struct, frozen=True, eq=False, gc=False):
+    """A property is left out, because no value satisfies its schema."""
+
+    node: Json
+    name: str
+    schema: Json
+
+
+class Derived(Struct, frozen=True, eq=False, gc=False):
+    """A schema is made of others, in which its losses were written."""
+
+    new: Json
+    sources: tuple[Json, ...]
+    invented: bool = False
+    """Whether a rewrite made it up to say something else by it: nobody has closed it."""
+
+
+LedgerEntry: TypeAlias = Lost | LostAll | Contradicted | Derived
+Log: TypeAlias = "tuple[Log, LedgerEntry] | None"
+"""What was noted, the last of it first."""
+
+
+class Progress(Struct, frozen=True, eq=False, gc=False):
+    """What one lowering has found out so far."""
+
+    log: Log = None
+    definitions: PayloadDefinitions = PayloadDefinitions()
+    enum_values: int = 0
+    """Values in the enums of the payload."""
+    unrolled: int = 0
+    """Schema objects that were rebuilt below recursive references."""
+    copied: int = 0
+    """Schema objects that were rebuilt in a branch of a union, for one of its branches after another."""
+
+    def with_entry(self, entry: LedgerEntry) -> Progress:
+        """Note something."""
+        return Progress((self.log, entry), self.definitions, self.enum_values, self.unrolled, self.copied)
+
+    def with_definitions(self, definitions: PayloadDefinitions) -> Progress:
+        """Return the same with other definitions."""
+        if definitions is self.definitions:
+            return self
+        return Progress(self.log, definitions, self.enum_values, self.unrolled, self.copied)
+
+    def with_values(self, enum_values: int) -> Progress:
+        """Return the same with another number of values in enums."""
+        return Progress(self.log, self.definitions, enum_values, self.unrolled, self.copied)
+
+    def unrolling(self) -> Progress:
+        """Return the same with one more schema below a recursive reference."""
+        return Progress(self.log, self.definitions, self.enum_values, self.unrolled + 1, self.copied)
+
+    def copying(self) -> Progress:
+        """Return the same with one more schema that each branch of a union has a copy of."""
+        return Progress(self.log, self.definitions, self.enum_values, self.unrolled, self.copied + 1)
+
+    def lose(
+        self, node: Json, keyword: str, kind: LossKind = "unenforced", reason: str = CHECKED, *, parts: bool = True
+    ) -> Progress:
+        """Note that a keyword is lost."""
+        log = self.log, Lost(node, keyword, kind, reason, parts)
+        return Progress(log, self.definitions, self.enum_values, self.unrolled, self.copied)
+
+    def lose_each(self, node: Json, keywords: Iterable[str], reason: str = CHECKED) -> Progress:
+        """Note of several keywords that they are lost."""
+        progress = self
+        for keyword in keywords:
+            progress = progress.lose(node, keyword, reason=reason)
+        return progress
+
+    def lose_with_sentences(self, node: Json, keywords: Sequence[str]) -> tuple[tuple[str, ...], Progress]:
+        """Note of keywords that they are lost, and return the sentences that tell a model of them."""
+        return (tuple([said(node, keyword) for keyword in keywords]), self.lose_each(node, keywords)) if keywords else ((), self)
+
+    def lose_all(self, node: Json, reason: str, kind: LossKind = "unenforced", of: Json = None, below: Location = ()) -> Progress:
+        """Note every constraint of a schema as lost; one that is `false` stands below the schema `of`."""
+        return self.with_entry(LostAll(node, reason, kind, of, below))
+
+    def contradict(self, node: Json, name: str, schema: Json) -> Progress:
+        """Note that a property is left out, because no value satisfies its schema."""
+        return self.with_entry(Contradicted(node, name, schema))
+
+    def derive(self, new: Json, *sources: Json) -> Progress:
+        """Note what a schema was made of, so that its losses are shown where they were written."""
+        if not isinstance(new, dict) or any(new is each for each in sources):
+            return self
+        return self.with_entry(Derived(new, sources))
+
+    def invent(self, new: Json, node: Json) -> Progress:
+        """Note that a rewrite made a schema up to say another one by it."""
+        return self.with_entry(Derived(new, (node,), invented=True))
+
+
+def said(node: Json, keyword: str) -> str:
+    """Return the sentence that tells a model of a keyword which is lost."""
+    return note(keyword, node.get(keyword) if isinstance(node, dict) else node)
+
+
+def sentences_for(node: Json, keywords: Iterable[str]) -> tuple[str, ...]:
+    """Return the sentences that tell a model of keywords which are lost."""
+    return tuple([said(node, keyword) for keyword in keywords])
+
+
+def intersected(schemas: list[Json], progress: Progress) -> tuple[Json, Progress]:
+    """Return one schema for several that all hold; what no keyword can say stays in its `allOf`."""
+    found = intersection(schemas)
+    for new, sources in found.sources:
+        progress = progress.derive(new, *sources)
+    return found.schema, progress
+
+
+ListVariants: TypeAlias = Callable[[Json, RewriteContext, Progress], tuple[list[Variant], Progress]]
+"""Returns the ways in which a value of a schema can be written; none if there is no such value."""
+
+
+# What is built of a schema before it goes into its envelope.
+
+
+SAYING_NOTHING = frozenset({"$schema", "$id", "$comment", "title", "description", "$defs", "definitions"})
+"""Keywords of a schema that asks nothing of a value."""
+
+
+class Built(Struct, frozen=True, eq=False, gc=False):
+    """A schema in a target's words, its part of the reverse map, and what was lost."""
+
+    schema: Json
+    record: dict[str, Json]
+    losses: Sequence[Loss] = ()
+    log: Log = None
+    """What was noted of further losses."""
+    back: Mapping[str, str] = MappingProxyType({})
+    """The names of properties by what is sent for them, where the two differ."""
+    given_up: tuple[Loss, ...] = ()
+    """What is given up to stay within the budgets of the target."""
+    strict: bool = True
+    """Whether it goes into the envelope of the target, and not into the one without strictness."""
+    problems: tuple[BudgetExceeded, ...] = ()
+    """The budgets that are exceeded, with what is done about it."""

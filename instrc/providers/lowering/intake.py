@@ -1,0 +1,264 @@
+"""Read the schema of a tool as the kernel reads what others wrote, fold it, and survey it once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from instrc.problems.files import TooLarge
+from instrc.problems.problem import CompileError
+from instrc.problems.schemas import InvalidSchema
+from instrc.providers.lowering.context import Loss
+from instrc.schema.drafts import LATEST, dialect_of_uri, unknown
+from instrc.schema.kinds import types_of
+from instrc.schema.normalize import Note, Rules, normalize, parameters
+from instrc.schema.patterns import too_large, why_unreadable
+from instrc.schema.plain_checks import SOUND, all_sound
+from instrc.schema.references import FOLDED
+from instrc.schema.soundness import drop_invalid_keywords
+from instrc.schema.upgrade import KEYWORD as DISCRIMINATOR
+from instrc.schema.upgrade import spelt_out, upgrade
+from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, ONE
+from instrc.schema.walk import every_schema, subschemas, walk
+from instrc.schema.wellformed import problems_of
+from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at, mapping, pointer
+from instrc.text.limits import LOWERED_SCHEMAS, NAMES_AND_PATTERNS
+
+# Look through a schema once for all that later steps ask of it as a whole.
+
+
+_OF_OTHERS = frozenset({"nullable", "x-nullable", "optional", "example", "additionalItems"})
+"""Keywords of older drafts and of OpenAPI that 2020-12 does not refuse, and that say something all the same."""
+PATTERNS = frozenset({"pattern", "patternProperties"})
+_NAMING = frozenset({"properties", "dependentSchemas", "dependentRequired", "required"})
+"""Keywords that hold names of properties."""
+
+
+class Survey(Struct, frozen=True, eq=False, gc=False):
+    """What was seen in one look through a schema."""
+
+    schema: Json
+    modern: bool
+    """Whether it is JSON Schema 2020-12 beyond doubt, and says nothing in the words of others."""
+    words: set[str]
+    """The keywords that stand in it, wherever, those included that nobody knows."""
+    names: Mapping[str, None]
+    """The names of all properties that it speaks of, each once."""
+    nodes: Sequence[Json]
+    """Every schema in it, itself included."""
+
+
+def survey(schema: Json) -> Survey:
+    """Look through a schema."""
+    nodes = every_schema(schema)
+    words: set[str] = set()
+    names: dict[str, None] = {}
+    for node in nodes:
+        if node.__class__ is dict:
+            words.update(node)
+            if not _NAMING.isdisjoint(node):
+                _add_names(node, names)
+    return Survey(schema, _is_modern(nodes, words), words, names, nodes)
+
+
+def _is_modern(nodes: Sequence[Json], words: set[str]) -> bool:
+    """Say whether the keywords of schemas are those of 2020-12, and hold what they may hold."""
+    if not _OF_OTHERS.isdisjoint(words) or not all_sound(nodes):
+        return False
+    lists, matches = "enum" in words, not PATTERNS.isdisjoint(words)
+    for node in nodes:
+        if node.__class__ is not dict:
+            continue
+        if SOUND.keys().isdisjoint(node) and parameters(node):
+            return False
+        if lists and "enum" in node and "array" in (types_of(node.get("type", [])) or ()):
+            return False
+        if matches and any(unreadable_in(keyword, node[keyword]) for keyword in PATTERNS.intersection(node)):
+            return False
+    return True
+
+
+def unreadable_in(keyword: str, value: Json) -> list[str]:
+    """Return the regular expressions of a keyword that no engine reads."""
+    patterns = [value] if keyword == "pattern" else list(as_object(value))
+    return [pattern for pattern in patterns if isinstance(pattern, str) and why_unreadable(pattern) is not None]
+
+
+def _add_names(node: JsonObject, names: dict[str, None]) -> None:
+    """Add the names of properties that one schema speaks of."""
+    for keyword in ("properties", "dependentSchemas", "dependentRequired"):
+        if (members := node.get(keyword)).__class__ is dict:
+            names.update(dict.fromkeys(members))
+    if (required := node.get("required")).__class__ is list:
+        names.update(dict.fromkeys([name for name in required if name.__class__ is str]))
+    if (dependent := node.get("dependentRequired")).__class__ is dict:
+        for needed in dependent.values():
+            if needed.__class__ is list:
+                names.update(dict.fromkeys(name for name in needed if name.__class__ is str))
+
+
+# Read the schema of a tool as the kernel reads what others wrote, tell what is read in another way, and fold it.
+#
+# A schema that is JSON Schema 2020-12 already is returned as the same object.
+# One that is sound by an older draft is brought to 2020-12.
+
+
+_SPARED = frozenset({"count", "number", "step", "flag", "value", "values", "text", "pattern", "schemas"})
+"""Shapes of keywords whose values are left out if they cannot be read."""
+_NO_SCHEMA = "it is not a schema"
+_NULL = "it is null"
+
+
+def read(seen: Survey) -> tuple[Survey, list[Loss]]:
+    """Return a schema in the words of 2020-12, and what had to be read in another way than it is written.
+
+    What cannot be read so is a `CompileError` with `invalid-schema` problems.
+    """
+    schema, losses = (seen.schema, []) if seen.modern else _normalized(seen.schema)
+    if DISCRIMINATOR in seen.words:  # what it says is said by the alternatives, which every model reads
+        definitions = schema.get("$defs") if isinstance(schema, dict) else None
+        schema = spelt_out(schema, as_object(definitions) if isinstance(definitions, dict) else {}, {})
+    return (seen if schema is seen.schema else survey(schema)), losses
+
+
+def _normalized(schema: Json) -> tuple[Json, list[Loss]]:
+    named = schema.get("$schema") if isinstance(schema, dict) else None
+    dialect = LATEST if named is None else dialect_of_uri(named)
+    if dialect is None and isinstance(named, str):
+        raise unknown(named)
+    dialect = dialect or LATEST
+    if dialect is not LATEST and not problems_of(schema):
+        return upgrade(schema), []
+    found = normalize(schema, Rules(dialect=dialect))
+    sound = drop_invalid_keywords(found.schema)
+    notes = [*found.notes, *sound.notes]
+    _refuse(schema, notes)
+    return sound.schema, _losses([*notes, *_without_unreadable(sound.schema)], schema)
+
+
+def _without_unreadable(schema: Json) -> list[Note]:
+    """Take the regular expressions that no engine reads out of a schema, in place: it is fresh from `normalize`.
+
+    Those that are too large stay: they are lost for the target, and `lift` says that it cannot check them.
+    """
+    notes: list[Note] = []
+    for path, node in walk(schema):
+        if not isinstance(node, dict):
+            continue
+        for keyword in PATTERNS.intersection(node):
+            for pattern in unreadable_in(keyword, node[keyword]):
+                if too_large(pattern) is not None:
+                    continue
+                notes.append(Note((*path, keyword), pattern, "left-out", "it is not a regular expression that can be read"))
+                if keyword == "pattern":
+                    del node[keyword]
+                else:
+                    del as_object(node[keyword])[pattern]
+    return notes
+
+
+def _refuse(schema: Json, notes: Iterable[Note]) -> None:
+    """Raise the problems of what nobody can read: a word that is no type, something else in the place of schemas."""
+    refused = [note for note in notes if note.kind == "left-out" and _is_needed(note)]
+    if not refused:
+        return
+    places = tuple(pointer(note.path) for note in refused)
+    told = tuple(
+        problem
+        for problem in problems_of(schema)
+        if any(problem.pointer == place or problem.pointer.startswith(f"{place}/") for place in places)
+    )
+    raise CompileError(told or [InvalidSchema(pointer=pointer(note.path), reason=note.reason) for note in refused])
+
+
+def _is_needed(note: Note) -> bool:
+    """Say whether another tool would come out without what cannot be read."""
+    place, keyword = _split_path(note.path)
+    if keyword is None or note.reason == _NO_SCHEMA:
+        return True
+    row = KEYWORDS.get(keyword)
+    if row is None or note.reason == _NULL:
+        return False
+    if keyword == "type":
+        return "is not a type" in note.reason
+    if keyword == "required":
+        return bool(place)
+    return row.role in {"identifier", "reference"} or row.shape not in _SPARED
+
+
+def _losses(notes: Iterable[Note], schema: Json) -> list[Loss]:
+    """Return notes as losses; the spellings of older drafts and of OpenAPI are none."""
+    losses: list[Loss] = []
+    for note in notes:
+        if note.kind == "dialect":
+            continue
+        place, keyword = _split_path(note.path)
+        reason = f"is left out: {note.reason}" if note.kind == "left-out" else f"is read as {note.reason}".replace("`", "")
+        word = keyword if keyword is not None else "type" if note.kind == "word" else "schema"
+        losses.append(Loss(pointer(place), word, _value_at(schema, note), "annotation", reason))
+    return losses
+
+
+def _value_at(schema: Json, note: Note) -> Json:
+    """Return what stands in the place that a note speaks of."""
+    try:
+        return at(schema, pointer(note.path))
+    except (LookupError, ValueError, TypeError):
+        return note.what
+
+
+def _split_path(path: Location) -> tuple[Location, str | None]:
+    """Return the path of the schema that a path leads to or into, and the keyword of it; `None` for the schema itself."""
+    here = 0
+    while here < len(path):
+        keyword = path[here]
+        if keyword not in KEYWORDS:
+            break
+        more = path[here + 1 : here + 2]
+        if (keyword in NAMED and more) or (keyword in MANY and more and isinstance(more[0], int)):
+            here += 2
+        elif keyword in ONE and more:
+            here += 1
+        else:
+            break
+    return path[:here], str(path[here]) if here < len(path) else None
+
+
+def flat_survey(seen: Survey, documents: Mapping[str, Json] | None, *, sharing: bool) -> Survey:
+    """Return a schema without what flattening folds, and what is seen in it; the same where nothing is to be folded."""
+    if documents is None and seen.modern and seen.words.isdisjoint(FOLDED):
+        found = seen
+    else:
+        flat = _flattened(seen.schema, documents, sharing=sharing)
+        found = seen if flat is seen.schema else survey(flat)
+    if "patternProperties" in found.words:
+        _refuse_too_many_matches(found.schema)
+    return found
+
+
+def _refuse_too_many_matches(schema: Json) -> None:
+    """Raise a `CompileError` for objects that list very many names beside very many patterns: each is compared with each."""
+    matches = 0
+    stack = [schema]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict):
+            stack.extend(child for _, child in subschemas(node))
+            matches += len(mapping(node.get("properties"))) * len(mapping(node.get("patternProperties")))
+    if matches > NAMES_AND_PATTERNS:
+        what, unit = "the schema", "pairs of a property and a pattern beside it"
+        raise CompileError([TooLarge(what=what, size=matches, limit=NAMES_AND_PATTERNS, unit=unit)])
+
+
+def _flattened(schema: Json, documents: Mapping[str, Json] | None, *, sharing: bool) -> Json:
+    """Return the flat schema, written out: a target shares in its own way; one that would be too large shares its parts."""
+    from instrc.schema.flattening.flatten import flatten
+
+    try:
+        whole: Json = flatten(schema, documents, share=False, limit=LOWERED_SCHEMAS)
+    except CompileError as error:
+        if not sharing or not any(isinstance(problem, TooLarge) for problem in error.problems):
+            raise
+        whole = flatten(schema, documents, limit=LOWERED_SCHEMAS)
+    return whole

@@ -1,0 +1,292 @@
+"""Say objects whose keys are data, and how many entries there may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from instrc.providers.codec import ByPattern, Codec, ObjectCodec, PairsCodec
+from instrc.providers.dialect import Dialect
+from instrc.providers.lowering.context import ListVariants, Progress, RewriteContext, Variant, note, sentences_for
+from instrc.providers.lowering.target_patterns import pattern_for
+from instrc.providers.lowering.unions import combine_variants, fit
+from instrc.providers.maps import to_json
+from instrc.schema.laws.numbers import bound
+from instrc.schema.walk import required_names
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_array, mapping
+
+# Say how many properties or entries there may be.
+
+
+_COUNTING = frozenset({"minProperties", "maxProperties"})
+
+
+class Counted(NamedTuple):
+    """An object with the numbers of its properties, and the keywords that are lost."""
+
+    body: JsonObject
+    lost: tuple[str, ...]
+    progress: Progress
+
+
+def counted(node: JsonObject, body: JsonObject, context: RewriteContext, progress: Progress, *, more: bool) -> Counted:
+    """Say how many properties there may be, where the number says more than the shape does."""
+    if _COUNTING.isdisjoint(node):
+        return Counted(body, (), progress)
+    dialect, properties = context.dialect, mapping(body.get("properties"))
+    optional_as_null = bool(properties) and context.all_asked
+    mixed = len(as_array(body.get("required", []))) < len(properties) and not dialect.counts_optional
+    sayable = not (optional_as_null or more or mixed)
+    least, most = bound(node, "minProperties") or 0, bound(node, "maxProperties")
+    found: JsonObject = dict(body)
+    lost: list[str] = []
+    if least > len(required_names(node)):
+        if "minProperties" in dialect.keywords and sayable:
+            found["minProperties"] = int(least)
+        else:
+            lost.append("minProperties")
+    closed = body.get("additionalProperties") is False and "patternProperties" not in body and not more
+    if most is not None and not (closed and len(properties) <= most):
+        if "maxProperties" in dialect.keywords and sayable:
+            found["maxProperties"] = int(most)
+        else:
+            lost.append("maxProperties")
+    return Counted(found, tuple(lost), progress.lose_each(node, lost))
+
+
+def counted_entries(node: JsonObject, variant: Variant, dialect: Dialect, progress: Progress) -> tuple[Variant, Progress]:
+    """Say how many entries a map has: a list may hold one key twice, so that a least number is exact up to one only."""
+    if _COUNTING.isdisjoint(node):
+        return variant, progress
+    keywords, limit = dialect.keywords, dialect.most_min_items
+    least, most = int(bound(node, "minProperties") or 0), bound(node, "maxProperties")
+    body: JsonObject = dict(variant.body)
+    lost: list[str] = []
+    if least > 0:
+        sendable = "minItems" in keywords
+        if sendable:
+            body["minItems"] = least if limit is None else min(least, limit)
+        if least > 1 or not sendable:
+            lost.append("minProperties")
+    if most is not None:
+        if "maxItems" in keywords:
+            body["maxItems"] = int(most)
+        else:
+            lost.append("maxProperties")
+    notes, progress = progress.lose_with_sentences(node, lost)
+    return replace(variant, body=body, notes=(*variant.notes, *notes)), progress
+
+
+# Say objects whose keys are data: maps, patterns of keys, properties that are not declared.
+#
+# Mistral, vLLM and smolagents keep them with the keywords of JSON Schema, as far as their engines take them.
+# Where each object must be closed (OpenAI, Anthropic strict) or maps come back empty (Gemini, GigaChat, Ollama)
+# they become lists of `{key, value}`, one alternative for each pattern of keys.
+
+
+DEPENDENT = ("dependentRequired", "dependentSchemas")
+_REST = ("additionalProperties", "unevaluatedProperties")
+_OF_UNDECLARED = (*_REST, "patternProperties", "propertyNames", "maxProperties", *DEPENDENT)
+"""What speaks of properties that are not declared."""
+
+
+class Undeclared(Struct, frozen=True, eq=False, gc=False):
+    """What an object says of properties that it does not declare."""
+
+    patterns: Mapping[str, Json]
+    """Schemas by the patterns of keys."""
+    rest: Json = None
+    """The schema of what no pattern matches; `None` if nothing is said of it."""
+
+    @property
+    def unsaid(self) -> bool:
+        """Whether nothing is said of them."""
+        return self.rest is None and not self.patterns
+
+    @property
+    def given(self) -> Json:
+        """The schema of what no pattern matches."""
+        return True if self.rest is None else self.rest
+
+
+class KeywordMap(NamedTuple):
+    """Undeclared properties in the keywords of JSON Schema."""
+
+    body: JsonObject
+    codec: ObjectCodec | None
+    notes: tuple[str, ...]
+
+
+def maps(
+    node: JsonObject, others: Undeclared, context: RewriteContext, progress: Progress, list_variants: ListVariants
+) -> tuple[Variant | None, Progress]:
+    """Write an object that declares no property."""
+    if context.dialect.maps == "keep":
+        found, progress = keep_map(node, Undeclared(others.patterns, others.given), context, progress, list_variants)
+        body, lost, progress = counted(node, {"type": "object", **found.body}, context, progress, more=False)
+        variant = Variant("object", body, found.codec, (*found.notes, *sentences_for(node, lost)))
+    else:
+        entries, progress = pairs(node, others, context, progress, list_variants)
+        if entries is None:
+            return _empty(node, context.dialect, progress)
+        variant, progress = counted_entries(node, entries, context.dialect, progress)
+        variant = variant.after(["An object, written as a list of its keys and values."])
+    lost = tuple(keyword for keyword in DEPENDENT if node.get(keyword))
+    told, progress = progress.lose_with_sentences(node, lost)
+    return replace(variant, notes=tuple(text for text in (*variant.notes, *told) if text), node=node), progress
+
+
+def _empty(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Variant | None, Progress]:
+    """Write a map that can only be empty."""
+    if (bound(node, "minProperties") or 0) > 0:
+        return None, progress.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
+    body: JsonObject = {"type": "object", "properties": {}}
+    if dialect.closed:
+        body["additionalProperties"] = False
+    if dialect.every_required:
+        body["required"] = []
+    if "propertyOrdering" in dialect.keywords:
+        body["propertyOrdering"] = []
+    if not dialect.closed:
+        reason = "has no word in the target; what is not allowed is found when the answer is lifted"
+        progress = progress.lose_each(node, [keyword for keyword in _OF_UNDECLARED if keyword in node], reason)
+    return Variant("object", body, node=node), progress
+
+
+def keep_map(
+    node: JsonObject,
+    others: Undeclared,
+    context: RewriteContext,
+    progress: Progress,
+    list_variants: ListVariants,
+    *,
+    renamed: bool = False,
+) -> tuple[KeywordMap, Progress]:
+    """Write undeclared properties with the keywords of JSON Schema: Mistral, vLLM and smolagents take them."""
+    keywords = context.dialect.keywords
+    patterns, rest = others.patterns, others.rest
+    lost: list[str] = []
+    body: JsonObject = {}
+    by: list[ByPattern] = []
+    other: Codec = None
+    single = len(patterns) == 1 and not renamed  # llguidance refuses patterns that overlap
+    sent = {pattern: pattern_for(pattern, context.dialect, "plain") for pattern in patterns} if single else {}
+    if sent and "patternProperties" in keywords and None not in sent.values():
+        by_pattern: JsonObject = {}
+        for pattern, schema in patterns.items():
+            value, codec, progress = fit(schema, context.deeper(), progress, list_variants)
+            by_pattern[sent[pattern] or pattern] = False if value is None else value
+            by.append(ByPattern(pattern, codec))
+        body["patternProperties"] = by_pattern  # declared properties that match the pattern have its demands among their own
+    elif patterns:
+        lost.append("patternProperties")
+        progress = _lose_rest(node, rest, progress.lose(node, "patternProperties"))
+        rest, progress = _any_of(node, others, progress)
+    if rest is None:
+        body["additionalProperties"] = True
+    elif rest is False:
+        body["additionalProperties"] = False
+    else:
+        value, other, progress = fit(rest, context.deeper(), progress, list_variants)
+        body["additionalProperties"] = False if value is None else value or True
+    if "propertyNames" in node and "propertyNames" in keywords:
+        named: JsonObject = {"allOf": [{"type": "string"}, node["propertyNames"]]}
+        names, _, progress = fit(named, context.deeper(), progress.derive(named, node), list_variants)
+        if names is None:  # no name will do, so there is no property
+            return KeywordMap({"additionalProperties": False}, None, sentences_for(node, lost)), progress
+        body["propertyNames"] = names
+    elif "propertyNames" in node:
+        lost.append("propertyNames")
+        progress = progress.lose(node, "propertyNames")
+    if any(entry.codec is not None for entry in by):
+        return KeywordMap(body, ObjectCodec({}, other=other, by=tuple(by)), sentences_for(node, lost)), progress
+    return KeywordMap(body, None if other is None else ObjectCodec({}, other=other), sentences_for(node, lost)), progress
+
+
+def _any_of(node: JsonObject, others: Undeclared, progress: Progress) -> tuple[Json, Progress]:
+    """Return a schema of every undeclared property, where patterns are not told."""
+    if others.given is True:
+        return True, progress
+    values = [schema for schema in others.patterns.values() if schema is not False]
+    if others.rest is not False:
+        values.append(others.rest)
+    if not values:
+        return False, progress
+    union: JsonObject = {"anyOf": values}
+    return union, progress.derive(union, node)
+
+
+def _lose_rest(node: JsonObject, rest: Json, progress: Progress) -> Progress:
+    """Record the loss of what holds for keys that no pattern matches, where patterns are not written."""
+    return progress if rest is True else progress.lose_each(node, [keyword for keyword in _REST if keyword in node])
+
+
+def pairs(
+    node: JsonObject, others: Undeclared, context: RewriteContext, progress: Progress, list_variants: ListVariants
+) -> tuple[Variant | None, Progress]:
+    """Write entries as a list of `{key, value}`, one alternative for each pattern of keys; `None` if there can be no entry."""
+    patterns, rest = others.patterns, others.given
+    wanted: list[tuple[str | None, Json]] = [(pattern, schema) for pattern, schema in patterns.items() if schema is not False]
+    if rest is not False:
+        wanted.append((None, rest))
+    if patterns and (len(patterns) > 1 or rest is not False or node.get("properties")):
+        progress = progress.lose(node, "patternProperties")
+    for pattern in patterns:
+        if _enforced(pattern, context.dialect) is None:
+            progress = _lose_rest(node, rest, progress.lose(node, "patternProperties"))
+    if context.dialect.unions == "choice" and len(wanted) > 1:
+        union: JsonObject = {"anyOf": [schema for _, schema in wanted]}
+        wanted, progress = [(None, union)], progress.derive(union, node)
+    entries: list[tuple[str | None, Variant]] = []
+    for key_pattern, schema in wanted:
+        entry, progress = _entry(node, key_pattern, schema, context.dialect, progress)
+        found, progress = list_variants(entry, context.deeper(), progress)
+        if len(found) == 1:
+            entries.append((key_pattern, found[0]))
+    if not entries:
+        return None, progress
+    return _list_of(entries, context, progress)
+
+
+def _list_of(
+    entries: Sequence[tuple[str | None, Variant]], context: RewriteContext, progress: Progress
+) -> tuple[Variant, Progress]:
+    """Return the list of entries, of which each is one of several kinds."""
+    keys = [dumps([variant.body, to_json(variant.codec)], indent=False) for _, variant in entries]
+    distinct: dict[str, Variant] = {}
+    for key, (_, variant) in zip(keys, entries, strict=True):
+        distinct.setdefault(key, variant)
+    (items, codec, progress), combined = combine_variants({}, list(distinct.values()), context, progress)
+    codecs = {key: variant.codec for key, variant in zip(distinct, combined, strict=False)}
+    by = tuple(ByPattern(pattern, codecs.get(key)) for key, (pattern, _) in zip(keys, entries, strict=True))
+    list_of = Variant("array", {"type": "array", "items": items}, PairsCodec(codec, by if len(distinct) > 1 else ()))
+    return list_of, progress
+
+
+def _enforced(pattern: str, dialect: Dialect) -> str | None:
+    """Return a pattern as a target takes it, if the target holds keys to patterns."""
+    return pattern_for(pattern, dialect) if "pattern" in dialect.keywords else None
+
+
+def _entry(
+    node: JsonObject, pattern: str | None, value: Json, dialect: Dialect, progress: Progress
+) -> tuple[JsonObject, Progress]:
+    """Return the schema of one entry."""
+    key: JsonObject = {"type": "string"}
+    if pattern is not None and (enforced := _enforced(pattern, dialect)) is not None:
+        key["pattern"] = enforced
+    elif pattern is not None:  # nobody wrote that keyword: what is lost is `patternProperties`
+        key["description"] = note("pattern", pattern)
+    if "propertyNames" in node:
+        key = {"allOf": [key, node["propertyNames"]]}
+    pair: JsonObject = {
+        "type": "object",
+        "properties": {"key": key, "value": value},
+        "required": ["key", "value"],
+        "additionalProperties": False,
+    }
+    return pair, progress.derive(key, node).invent(pair, node)

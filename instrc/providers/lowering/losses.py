@@ -1,0 +1,381 @@
+"""What a lowering could not say in the target's words, with the places where it was written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
+
+from msgspec.structs import replace
+
+from instrc.problems.problem import CompileError
+from instrc.providers.lowering.context import (
+    Built,
+    Contradicted,
+    Derived,
+    LedgerEntry,
+    Log,
+    Loss,
+    LossKind,
+    Lost,
+    LostAll,
+    constraints,
+    mentions,
+    target_of,
+)
+from instrc.schema.impossible import is_written_false
+from instrc.schema.vocabulary import HOLDERS, KEYWORDS, MANY, NAMED, NO_ASSERTIONS, ONE
+from instrc.schema.walk import subschemas
+from instrc.text.jsonvalue import Json, JsonObject, Location, at, pointer
+from instrc.text.limits import LOSS_SOURCES, LOSSES_LOOKED_FOR, TOLD_LOSSES, USUAL_POINTER
+
+if TYPE_CHECKING:
+    from instrc.schema.flattening.provenance import Flat
+
+
+# Places in a document, written out for the few that are told of.
+
+
+PathChain: TypeAlias = "tuple[PathChain, Location] | None"
+"""A path as a chain from its last steps to its first, because few paths are ever written out."""
+
+
+def pointer_of(path: PathChain) -> str:
+    """Return the JSON Pointer of a chain of steps."""
+    if path is not None and path[0] is None:
+        return pointer(path[1])
+    steps: list[Location] = []
+    while path is not None:
+        path, here = path
+        steps.append(here)
+    return pointer(chain.from_iterable(reversed(steps)))
+
+
+def places(root: Json) -> dict[int, PathChain]:
+    """Return the paths of all schema objects of a document by identity; the first place of a shared one."""
+    found: dict[int, PathChain] = {}
+    stack: list[tuple[Json, PathChain]] = [(root, None)]
+    while stack:
+        node, here = stack.pop()
+        if node.__class__ is not dict or id(node) in found:
+            continue
+        found[id(node)] = here
+        for keyword, value in node.items():
+            if keyword not in HOLDERS:
+                continue
+            if value.__class__ is dict and keyword in NAMED:
+                stack += [(child, (here, (keyword, name))) for name, child in value.items()]
+            elif value.__class__ is list and keyword in MANY:
+                stack += [(child, (here, (keyword, index))) for index, child in enumerate(value)]
+            else:
+                stack.append((value, (here, (keyword,))))
+    return found
+
+
+# Make losses of what was noted on the way, with the places in the schema where it was written.
+
+
+_CLOSING = frozenset({"additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "additionalItems"})
+"""Keywords that are found broken themselves where they hold `false`, and not the `false` inside."""
+
+
+def losses(root: Json, log: Log) -> list[Loss]:
+    """Return what was lost, in the order in which it was noted, each loss once."""
+    if log is None:
+        return []
+    entries = _in_order(log)
+    ledger = _Ledger(root, [entry for entry in entries if entry.__class__ is Derived])
+    for entry in entries:
+        match entry:
+            case Lost():
+                ledger.lose(entry.node, entry.keyword, entry.kind, entry.reason, parts=entry.parts)
+            case LostAll():
+                place = ledger.places.of(entry.of, str(entry.below[0])) + pointer(entry.below) if entry.below else ""
+                ledger.lose_all(entry.node, entry.reason, entry.kind, place)
+            case Contradicted():
+                ledger.contradict(entry.node, entry.name, entry.schema)
+            case Derived():
+                pass
+            case _:
+                assert_never(entry)
+    return list(ledger.losses.values())
+
+
+def place_of(root: Json, log: Log, node: Json, keyword: str) -> str:
+    """Return the pointer of the schema that a keyword of a node comes from."""
+    return _Places(root, [entry for entry in _in_order(log) if entry.__class__ is Derived]).of(node, keyword)
+
+
+def _in_order(log: Log) -> list[LedgerEntry]:
+    entries: list[LedgerEntry] = []
+    while log is not None:
+        log, entry = log
+        entries.append(entry)
+    entries.reverse()
+    return entries
+
+
+class _Places:
+    """Where schemas stand, those included that were made of others on the way."""
+
+    def __init__(self, root: Json, derived: Sequence[Derived]) -> None:
+        self._root = root
+        self._written: Mapping[int, PathChain] | None = None
+        self._pointers: dict[int, str] = {}
+        self._derived = {id(entry.new): entry for entry in reversed(derived)}
+
+    def of(self, node: Json, keyword: str) -> str:
+        """Return the pointer of the schema that a keyword of a node comes from."""
+        if node is self._root:
+            return ""
+        if (known := self._pointers.get(id(node))) is not None:
+            return known
+        if self._written is None:
+            self._written = places(self._root)
+        if (path := self._written.get(id(node))) is not None:
+            self._pointers[id(node)] = found = pointer_of(path)
+            return found
+        pending = [node]
+        for _ in range(LOSS_SOURCES):
+            if not pending:
+                break
+            here = id(pending.pop())
+            if here in self._written:
+                self._pointers[here] = found = pointer_of(self._written[here])
+                return found
+            if (derived := self._derived.get(here)) is not None:
+                sources = [source for source in derived.sources if isinstance(source, dict)]
+                sources.sort(key=lambda source: keyword in source)
+                pending.extend(sources)
+        return ""
+
+
+class _Ledger:
+    """The losses of one lowering, made of what was noted."""
+
+    def __init__(self, root: Json, derived: Sequence[Derived]) -> None:
+        self.root = root
+        self.places = _Places(root, derived)
+        self.losses: dict[tuple[str, str, LossKind], Loss] = {}
+        self._told: dict[LossKind, set[int]] = {}
+        self._looked_at = 0
+        self._invented = {id(entry.new) for entry in derived if entry.invented}
+
+    def lose(self, node: Json, keyword: str, kind: LossKind, reason: str, *, parts: bool = True) -> None:
+        """Record the loss of a keyword, and of what is inside of it; that an invented object is closed, nobody has written."""
+        if keyword in _CLOSING and id(node) in self._invented and kind == "unenforced":
+            return
+        value = node.get(keyword) if isinstance(node, dict) else node
+        place = self.places.of(node, keyword)
+        loss = (place, keyword, kind)
+        if loss not in self.losses:
+            self.losses[loss] = Loss(place, keyword, value, kind, reason)
+            if kind == "unenforced" and parts and keyword in HOLDERS:
+                self._lose_parts(keyword, value, place)
+
+    def contradict(self, node: Json, name: str, schema: Json) -> None:
+        """Record that a property is left out, because no value satisfies its schema."""
+        place = self.places.of(node, "properties") + pointer(("properties", name))
+        reason = "no value satisfies it, so the property is left out"
+        self.losses.setdefault((place, "schema", "contradiction"), Loss(place, "schema", schema, "contradiction", reason))
+
+    def _lose_parts(self, keyword: str, value: Json, place: str) -> None:
+        """Record what is inside a keyword that is lost: an answer is found wrong there."""
+        parts: Iterable[tuple[Location, Json]]
+        if keyword in ONE:
+            parts = [((keyword,), value)] if value is not False or keyword not in _CLOSING else []
+        elif keyword in MANY and isinstance(value, list):
+            parts = (((keyword, index), part) for index, part in enumerate(value))
+        elif keyword in NAMED and keyword != "properties" and isinstance(value, dict):
+            parts = (((keyword, name), part) for name, part in value.items())
+        else:
+            return
+        for path, part in parts:
+            self.lose_all(part, f"is part of {keyword}", "part", place + pointer(path))
+
+    def lose_all(self, node: Json, reason: str, kind: LossKind, place: str) -> None:
+        """Record every constraint of a schema and of what it refers to; `place` is told of one that is `false`."""
+        told = self._told.setdefault(kind, set())
+        stack: list[tuple[Json, str]] = [(node, place)]
+        seen: set[int] = set()
+        while stack:
+            here, place = stack.pop()
+            if here is False and (place, "false", kind) not in self.losses:
+                self.losses[place, "false", kind] = Loss(place, "false", False, kind, reason)  # noqa: FBT003  -- the schema
+            if not isinstance(here, dict) or id(here) in seen or id(here) in told:
+                continue
+            seen.add(id(here))
+            self._looked_at += 1
+            if len(seen) > TOLD_LOSSES or self._looked_at > LOSSES_LOOKED_FOR:
+                self.lose(here, "schema", kind, f"{reason}, with all that is below it", parts=False)
+                return
+            for keyword in here:
+                if keyword not in NO_ASSERTIONS and keyword in KEYWORDS:
+                    self.lose(here, keyword, kind, reason, parts=False)
+            stack += self._below(here)
+        told |= seen  # with all that is below them: what leads to them again has nothing new to tell
+
+    def _below(self, node: JsonObject) -> Iterable[tuple[Json, str]]:
+        """Yield the schemas that a schema holds or refers to, with the places of those that are `false`."""
+        if "$ref" in node:
+            yield target_of(self.root, node["$ref"]), str(node["$ref"]).removeprefix("#")
+        for path, child in subschemas(node):
+            if child is False and path[0] not in _CLOSING:
+                yield child, self.places.of(node, str(path[0])) + pointer(path)
+            elif isinstance(child, dict) and path[0] not in {"$defs", "definitions"}:
+                yield child, ""
+
+
+# Name what is lost as it was written: flattening says some things in other words, and some contradictions as `false`.
+
+
+_FLAT_FOR = {"unevaluatedProperties": "additionalProperties", "unevaluatedItems": "items"}
+"""What flattening turns keywords into: a loss of the one is a loss of the other."""
+
+_WHOLE = frozenset({"false", "schema"})
+"""What a loss names that is about a schema and not about one of its keywords."""
+
+
+def losses_as_written(
+    losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None
+) -> tuple[Loss, ...]:
+    """Return losses with the keywords of the schema as it was written beside those of the flat one."""
+    told = losses if flat is schema else _with_what_was_written(losses, flat, schema, documents)
+    return tuple([loss for loss in told if loss.kind != "contradiction" or not _was_forbidden(loss, schema)])
+
+
+def _was_forbidden(loss: Loss, schema: Json) -> bool:
+    """Say whether a property is left out that its author has forbidden."""
+    try:
+        written = at(schema, loss.pointer)
+    except (LookupError, ValueError, TypeError):
+        written = loss.value
+    return is_written_false(written)
+
+
+def _with_what_was_written(
+    losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None
+) -> tuple[Loss, ...]:
+    more = [*_formerly(losses, schema)]
+    if any(loss.value is False and loss.keyword != "strict" for loss in losses):
+        more += _contradictory(losses, flat, schema, documents)
+    known = {_key(loss) for loss in losses}
+    return (*losses, *{_key(loss): loss for loss in more if _key(loss) not in known}.values()) if more else losses
+
+
+def _key(loss: Loss) -> tuple[str, str, str]:
+    return loss.pointer, loss.keyword, "unenforced" if loss.kind == "part" else loss.kind
+
+
+def _formerly(losses: tuple[Loss, ...], schema: Json) -> Iterator[Loss]:
+    lost = {loss.keyword for loss in losses}
+    for keyword, flat in _FLAT_FOR.items():
+        if flat in lost and mentions(schema, keyword):
+            for loss in losses:
+                if loss.keyword == flat:
+                    yield replace(loss, keyword=keyword, kind="part" if loss.kind == "unenforced" else loss.kind)
+
+
+def _contradictory(losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None) -> Iterator[Loss]:
+    """Yield the parts of contradictions: which of them an answer breaks cannot be told beforehand.
+
+    Of a schema with very many contradictions, each of many or very deep parts, the last ones are told without theirs.
+    """
+    from instrc.schema.flattening.flatten import flatten
+
+    traced: Flat | None = None
+    looked_at = 0
+    for loss in losses:
+        if loss.value is not False or loss.keyword == "strict":
+            continue
+        place = loss.pointer if loss.keyword in _WHOLE else loss.pointer + pointer((loss.keyword,))
+        if place and _value_at(schema, place) is False and _value_at(flat, place) is False:
+            continue
+        if traced is None:
+            try:
+                traced = flatten(schema, documents, trace=True)
+            except CompileError:  # it was flattened before: only the trace of a very deep one is too long
+                return
+        looked_at += len(traced.origins.get(_nearest(traced, place), ()))
+        if looked_at > LOSSES_LOOKED_FOR:
+            return
+        for here, found in _origins(traced, place, schema, documents):
+            for part, keyword, value in _with_what_it_refers_to(here, found, schema):
+                looked_at += 1 + len(part) // USUAL_POINTER
+                if looked_at > LOSSES_LOOKED_FOR:
+                    return
+                yield Loss(part, keyword, value, "part", "is part of a contradiction")
+
+
+def _with_what_it_refers_to(place: str, schema: Json, root: Json) -> Iterator[tuple[str, str, Json]]:
+    """Yield the constraints of a schema and of the schemas it leads to; all of the document where a reference is no pointer."""
+    from urllib.parse import unquote
+
+    pending, seen = [(place, schema)], {place}
+    while pending:
+        here, found = pending.pop()
+        for below, keyword, value in constraints(found, falsity=True):
+            yield here + below, keyword, value
+            if keyword in {"$ref", "$dynamicRef"} and isinstance(value, str):
+                target = unquote(value.removeprefix("#"))
+                target_and_part = (target, part) if (part := _value_at(root, target)) is not None else ("", root)
+                if target_and_part[0] not in seen:
+                    seen.add(target_and_part[0])
+                    pending.append(target_and_part)
+
+
+def _origins(traced: Flat, place: str, schema: Json, documents: Mapping[str, Json] | None) -> Iterable[tuple[str, Json]]:
+    """Return the schemas, with their places, that came together in a place of the flat schema; all of it if nobody knows."""
+    if not place:
+        return [("", schema)]
+    inside = _nearest(traced, place)
+    below = place.removeprefix(inside)
+    found = [
+        (origin.pointer, _value_at((documents or {}).get(origin.uri) if origin.uri else schema, origin.pointer))
+        for origin in traced.origins.get(inside, ())
+    ]
+    exact = [(here + below, part) for here, whole in found if (part := _value_at(whole, below)) is not None]
+    return exact or [(here, whole) for here, whole in found if whole is not None] or [("", schema)]
+
+
+def _nearest(traced: Flat, place: str) -> str:
+    """Return the innermost place around one of which the origins are known."""
+    while place and not traced.origins.get(place):
+        place, _, _ = place.rpartition("/")
+    return place
+
+
+def _value_at(schema: Json, place: str) -> Json:
+    """Return what stands in a place; `None` if nothing does."""
+    try:
+        return at(schema, place)
+    except (LookupError, ValueError, TypeError):
+        return None
+
+
+# What the losses of a lowering are told of: most callers send the payload and never ask for them.
+
+
+class Account(NamedTuple):
+    """All that was noted of what a payload does not say."""
+
+    own: str
+    """The name of the tool."""
+    sent: str
+    """The name that it is sent under."""
+    written: Json
+    """The schema in the words of 2020-12."""
+    flat: Json
+    built: Built
+    unread: tuple[Loss, ...]
+    """What was read in another way than it is written."""
+    of_examples: tuple[Loss, ...]
+    documents: Mapping[str, Json] | None
+
+    def losses(self) -> tuple[Loss, ...]:
+        """Tell the losses."""
+        built = self.built
+        of_keywords = (*built.losses, *losses(self.flat, built.log))
+        told = (*self.unread, *of_keywords, *self.of_examples, *built.given_up)
+        named = Loss.of_name(self.own, self.sent)
+        return (*named, *losses_as_written(told, self.flat, self.written, self.documents))

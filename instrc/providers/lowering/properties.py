@@ -1,0 +1,473 @@
+"""Say objects: keys, optional properties, properties that are not declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from instrc.providers.codec import NULL_WORD, Member, More, ObjectCodec, TextCodec, ValuesCodec, wrapped
+from instrc.providers.lowering import key_maps, unions
+from instrc.providers.lowering.context import (
+    ListVariants,
+    Progress,
+    RewriteContext,
+    Variant,
+    null_variant,
+    sentences_for,
+    unique_name,
+)
+from instrc.providers.lowering.key_maps import DEPENDENT, Undeclared, counted
+from instrc.providers.lowering.unions import combine, described, scalar_type
+from instrc.schema.laws.numbers import bound
+from instrc.schema.patterns import may_match
+from instrc.schema.vocabulary import BY_TYPE
+from instrc.schema.walk import required_names
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_array, listing, mapping
+
+# Say one property of an object: under which key, whether it may be left out, and how null is told from that.
+
+
+_TYPED = frozenset({"properties", "items", "minLength", "pattern", "minimum", "maximum"})
+"""Keywords by which a schema without types is read as of the type that they speak of."""
+
+
+class Property(Struct, frozen=True, gc=False):
+    """A property as it is sent."""
+
+    sent: str
+    body: JsonObject
+    required: bool
+    member: Member | None = None
+    """What is undone; `None` if nothing is."""
+
+
+class _Absence(Struct, frozen=True, eq=False, gc=False):
+    """How it is said that a property is left out."""
+
+    variants: Sequence[Variant]
+    """The variants of its value, with what says so among them."""
+    asked: bool
+    """Whether the key must be there."""
+    absent: bool | Literal["also"] = False
+    word: str | None = None
+    """The word for null where null itself says it."""
+    missing: bool = False
+    unsaid: bool = False
+    notes: tuple[str, ...] = ()
+
+
+class Holder(Struct, frozen=True, eq=False, gc=False):
+    """The object that a property belongs to."""
+
+    node: JsonObject
+    context: RewriteContext
+    inside: RewriteContext
+    """The context of what stands in the object."""
+    leaky: bool
+    """Whether a property that is not told of may come all the same."""
+    optional: _Absence | None
+    """How it is said that a property of a plain type is left out; `None` if a type with null beside it does not say it."""
+
+
+_ALWAYS = _Absence((), asked=True)
+_BY_NULL = _Absence((), asked=True, absent=True)
+_BY_NULL_TOO = _Absence((), asked=False, absent="also")
+_NEVER_SENT = _Absence((), asked=False)
+
+
+def property_of(
+    holder: Holder, name: str, schema: Json, progress: Progress, list_variants: ListVariants, *, required: bool
+) -> tuple[Property | None, Progress]:
+    """Return a property as it is sent; `None` if it has no value."""
+    context = holder.context
+    dialect = context.dialect
+    kind = scalar_type(schema, holder.inside)
+    absence = None if kind is None else _ALWAYS if required else holder.optional
+    if absence is not None:
+        said: JsonObject = {"type": [kind, "null"] if absence is _BY_NULL else kind}
+        body, codec, progress = described(schema, said, None, (), dialect, progress)
+    else:
+        found, progress = list_variants(schema, holder.inside, progress)
+        if not found:
+            return None, _left_out(holder, name, schema, progress, required=required)
+        absence, progress = _absence(schema, found, holder, progress, required=required)
+        body, codec, progress = combine(schema, absence.variants, context, progress, absence.notes)
+    body = body or {}
+    kept = name in context.keys.known or (dialect.keys_at_root_only and context.level > 1)
+    sent = name if kept else context.keys.sent(name)
+    if dialect.described and not body.get("description") and (dialect.described_inside or context.level == 1):
+        body = {"description": name.replace("_", " ").strip() or "The value.", **body}
+    member: Member | None = None
+    if sent != name or absence.absent or absence.missing or absence.unsaid or codec is not None or sent.endswith("_"):
+        # what ends with an underscore and is unknown stands for another key
+        key = None if sent == name else name
+        member = Member(key, absence.absent, absence.word, absence.missing, absence.unsaid, codec)
+    return Property(sent, body, absence.asked, member), progress
+
+
+def holder_of(node: JsonObject, context: RewriteContext, *, leaky: bool) -> Holder:
+    """Return an object as the holder of its properties."""
+    dialect = context.dialect
+    optional: _Absence | None = _BY_NULL_TOO if dialect.null_leaves_out and context.level == 1 else _NEVER_SENT
+    if context.all_asked:
+        optional = _BY_NULL if dialect.unions == "anyOf" and dialect.null else None
+    return Holder(node, context, context.deeper(), leaky, optional)
+
+
+def _left_out(holder: Holder, name: str, schema: Json, progress: Progress, *, required: bool) -> Progress:
+    """Note that a property has no value."""
+    node = holder.node
+    if required:
+        return progress.lose(node, "required", "annotation", f"asks for {dumps(name, indent=False)}, which has no value")
+    if not holder.leaky:
+        return progress.contradict(node, name, schema)
+    progress = progress.lose(node, "properties", reason=f"forbids {dumps(name, indent=False)}, for which the target has no word")
+    for demand in (schema, *_said_of(node, name)):
+        progress = progress.lose_all(demand, "cannot be satisfied", "part", node, ("properties", name))
+    return progress
+
+
+def _said_of(node: JsonObject, name: str) -> list[Json]:
+    """Return the schemas that an object has for a property that its name forbids."""
+    declared = mapping(node.get("properties"))
+    said = [declared[name]] if name in declared else []
+    said += [schema for pattern, schema in mapping(node.get("patternProperties")).items() if may_match(pattern, name)]
+    return said or [node[word] for word in ("additionalProperties", "unevaluatedProperties") if word in node]
+
+
+def _absence(
+    schema: Json, variants: Sequence[Variant], holder: Holder, progress: Progress, *, required: bool
+) -> tuple[_Absence, Progress]:
+    """Return how it is said that a property is left out, if it may be, and that it is null."""
+    context, dialect = holder.context, holder.context.dialect
+    if required and dialect.null:
+        return _Absence(variants, asked=True), progress
+    nullable = any(admits_null(context, variant) for variant in variants)
+    if not (required or nullable) and holder.optional is _BY_NULL:
+        return _Absence([*variants, null_variant()], asked=True, absent=True), progress
+    if not required and context.all_asked:
+        return _or_left_out(context, schema, variants, progress, nullable=nullable)
+    others = [variant for variant in variants if variant.kind != "null"]
+    if not dialect.null and nullable and others and len(others) < len(variants):
+        if not required:
+            progress = _lose_null(schema, progress)
+        return _Absence(others, asked=False, missing=required, unsaid=not required), progress
+    if dialect.null_leaves_out and context.level == 1 and not required and not nullable:
+        return _Absence(variants, asked=required, absent="also"), progress  # `nullable` there lets null through as well
+    return _Absence(variants, asked=required), progress
+
+
+def _or_left_out(
+    context: RewriteContext, schema: Json, variants: Sequence[Variant], progress: Progress, *, nullable: bool
+) -> tuple[_Absence, Progress]:
+    """Let null say that a property is left out; where null is a value a word says it."""
+    word: str | None = None
+    written = any(isinstance(variant.codec, TextCodec) and "null" in (variant.codec.kinds or ("null",)) for variant in variants)
+    if nullable and not written:
+        if isinstance(schema, dict) and "default" in schema and schema["default"] is None:
+            reason = "is null, so null and leaving out mean the same; null is taken for left out"
+            progress = progress.lose(schema, "default", "convention", reason)
+        else:
+            word = _word_for_null(context, variants)
+            if not any(variant.kind == "any" for variant in variants):
+                spelled = Variant("string", {"type": "string", "enum": [word]})
+                variants = [*(variant for variant in variants if variant.kind != "null"), spelled]
+    if not any(variant.kind == "null" for variant in variants):
+        variants = [*variants, null_variant()]
+    notes = () if word is None else (f'null leaves it out, "{word}" sets it to null.',)
+    return _Absence(variants, asked=True, absent=True, word=word, notes=notes), progress
+
+
+def _word_for_null(context: RewriteContext, variants: Sequence[Variant]) -> str:
+    """Return a word that none of the listed values is, however many brackets stand around it."""
+    word = NULL_WORD
+    known = [value for variant in variants for value in _listed(variant.body)]
+    for variant in variants:
+        if variant.kind == "ref":
+            known += _listed_behind(context, variant.node)
+    while any(isinstance(value, str) and wrapped(value, word) is not None for value in known):
+        word = f"<{word}>"
+    return word
+
+
+def _listed(schema: JsonObject) -> list[Json]:
+    return [*listing(schema.get("enum")), schema.get("const")]
+
+
+def _listed_behind(context: RewriteContext, reference: Json) -> list[Json]:
+    """Return the values that a schema lists, itself or in its alternatives, through references."""
+    found: list[Json] = []
+    stack, seen = [reference], set[int]()
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, dict) or id(node) in seen:
+            continue
+        seen.add(id(node))
+        found += _listed(node)
+        if "$ref" in node:
+            stack.append(context.target(node["$ref"]))
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            stack += listing(node.get(keyword))
+    return found
+
+
+def _lose_null(schema: Json, progress: Progress) -> Progress:
+    """Note that null cannot be said of a property that may be left out, for a target without null."""
+    if not isinstance(schema, dict):
+        return progress
+    same = "default" in schema and schema["default"] is None
+    return progress.lose(schema, "type", "convention" if same else "narrowed", "null cannot be told from leaving out")
+
+
+def admits_null(context: RewriteContext, variant: Variant) -> bool:
+    """Say whether null is among the values of a variant."""
+    if variant.kind in {"null", "any"}:
+        return True
+    if variant.codec is None:
+        return variant.kind == "ref" and _nullish(context, variant.node, set())
+    if isinstance(variant.codec, TextCodec):
+        return "null" in (variant.codec.kinds or ("null",))
+    if isinstance(variant.codec, ValuesCodec):
+        return any(value is None for _, value in variant.codec.values)
+    return variant.kind == "ref" and _nullish(context, variant.node, set())
+
+
+def _nullish(context: RewriteContext, node: Json, seen: set[int]) -> bool:
+    """Say whether a schema allows null, as far as its outer keywords tell."""
+    if not isinstance(node, dict):
+        return node is True
+    if id(node) in seen:
+        return True
+    seen.add(id(node))
+    types = node.get("type")
+    if types is not None and types != "null" and (isinstance(types, str) or "null" not in as_array(types)):
+        return False
+    if ("enum" in node and None not in as_array(node["enum"])) or ("const" in node and node["const"] is not None):
+        return False
+    if "$ref" in node and not _nullish(context, context.target(node["$ref"]), seen):
+        return False
+    if any(not _nullish(context, member, seen) for member in listing(node.get("allOf"))):
+        return False
+    if types is None and not _TYPED.isdisjoint(node):
+        return False  # read as that type
+    unions = [listing(node[keyword]) for keyword in ("anyOf", "oneOf") if keyword in node]
+    return all(any(_nullish(context, member, seen) for member in members) for members in unions)
+
+
+# Say objects: keys, optional properties, maps, properties that are not declared.
+#
+# * **Keys** outside a target's alphabet are renamed (Anthropic, Gemini, GigaChat, Ollama, the top of smolagents).
+# * **Optional** properties become required and nullable where a target asks for all (OpenAI), or moves optional ones out of
+# their
+#   place (Anthropic strict, Gemini, Ollama) and order matters.  Null then means "left out";
+#   where null is a value too, the word `<null>` says it.  GigaChat has no null: there a missing key says it.
+# * **Maps** become arrays of `{key, value}` where each object must be closed (OpenAI, Anthropic strict) or
+#   maps come back empty (Gemini); undeclared properties beside declared ones go into one such array.
+# * **Open objects** that do not speak of other properties are closed; that nobody means them is a convention, and it is
+# reported.
+
+
+_MORE = "additional_properties"
+_MARKING = frozenset({"if", "dependentSchemas", "allOf", "anyOf", "oneOf"})
+"""Keywords whose schemas may mark properties as evaluated, in an instance that satisfies them."""
+_CLOSING = ("additionalProperties", "unevaluatedProperties")
+_BESIDE = frozenset(BY_TYPE["object"]) - {"properties", "required", "additionalProperties"}
+"""Keywords of objects that a plain one does not have."""
+
+
+def objects(
+    node: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
+) -> tuple[Variant | None, Progress]:
+    """Return the variant of an object; `None` if there is no such object."""
+    dialect = context.dialect
+    required = dict.fromkeys(required_names(node))
+    if "maxProperties" in node and max(len(required), bound(node, "minProperties") or 0) > _most(node):
+        return None, progress.lose(node, "maxProperties", "annotation", "is less than the properties there must be")
+    if (reason := context.too_deep) is not None:
+        typed: JsonObject = {**node, "type": "object"}
+        return unions.anything_variant(context, typed, reason, progress.derive(typed, node))
+    rest = node.get("additionalProperties", node.get("unevaluatedProperties"))
+    if rest is not None and "additionalProperties" not in node and not _MARKING.isdisjoint(node):
+        reason = "is taken for all that is not declared, whatever marks it"
+        progress = progress.lose(node, "unevaluatedProperties", "narrowed", reason)
+    declared = mapping(node.get("properties"))
+    others = Undeclared(mapping(node.get("patternProperties")), rest)
+    names = {**declared, **required}
+    if not names and others.unsaid and _no_arguments(node, context):
+        if dialect.closed:
+            reason = "is not given at the root: a tool without parameters"
+            progress = progress.lose(node, "additionalProperties", "convention", reason)
+        return _whole(node, (), None, None, context, progress)
+    if not names and (others.patterns or rest is not False):
+        return key_maps.maps(node, others, context, progress, list_variants)
+    leaky = not dialect.closed or (dialect.maps == "keep" and bool(others.patterns or rest not in (None, False)))
+    holder = holder_of(node, context, leaky=leaky)
+    simple = _BESIDE.isdisjoint(node)
+    properties: list[Property] = []
+    accepts_name = _judge_of_names(node)
+    for name in names:
+        if simple and name in declared:
+            schema = declared[name]
+        else:
+            schema, progress = _schema_of(node, name, declared, others, progress) if accepts_name(name) else (False, progress)
+        found, progress = property_of(holder, name, schema, progress, list_variants, required=name in required)
+        if found is None:
+            if name in required:
+                return None, progress
+        else:
+            properties.append(found)
+    return _closed(node, names, properties, others, context, progress, list_variants)
+
+
+def _most(node: JsonObject) -> float:
+    most = bound(node, "maxProperties")
+    return float("inf") if most is None else most
+
+
+def _no_arguments(node: JsonObject, context: RewriteContext) -> bool:
+    """Say whether an object is the root of a tool and says nothing of properties."""
+    return node is context.root and context.dialect.tool and node.keys().isdisjoint({"propertyNames", "minProperties"})
+
+
+def _judge_of_names(node: JsonObject) -> Callable[[str], bool]:
+    """Return what tells whether an object may have a name."""
+    if "propertyNames" not in node:
+        return lambda _: True
+    from instrc.schema.validation import SchemaValidator
+
+    return SchemaValidator(node["propertyNames"], formats=False).is_valid
+
+
+def _schema_of(
+    node: JsonObject, name: str, declared: Mapping[str, Json], others: Undeclared, progress: Progress
+) -> tuple[Json, Progress]:
+    """Return all that is demanded of one property."""
+    demands = [declared[name]] if name in declared else []
+    matched = [schema for pattern, schema in others.patterns.items() if may_match(pattern, name)]
+    demands += matched
+    if name not in declared and not matched and others.rest is not None:
+        demands.append(others.rest)
+    if not demands:
+        return True, progress
+    if len(demands) == 1:
+        return demands[0], progress
+    together: JsonObject = {"allOf": demands}
+    return together, progress.derive(together, node)
+
+
+def _closed(
+    node: JsonObject,
+    names: Mapping[str, Json],
+    properties: Sequence[Property],
+    others: Undeclared,
+    context: RewriteContext,
+    progress: Progress,
+    list_variants: ListVariants,
+) -> tuple[Variant | None, Progress]:
+    """Add what is said of the properties that are not declared."""
+    dialect, rest = context.dialect, others.rest
+    keyword_map: key_maps.KeywordMap | None = None
+    more: _More | None = None
+    if others.unsaid:
+        if dialect.closed:
+            reason = "is not given, so there are no undeclared properties"
+            progress = progress.lose(node, "additionalProperties", "convention", reason)
+    elif others.patterns or rest is not False:
+        if dialect.maps == "keep":
+            renamed = any(found.member is not None and found.member.key is not None for found in properties)
+            keyword_map, progress = key_maps.keep_map(node, others, context, progress, list_variants, renamed=renamed)
+        else:
+            more, progress = _list_of_more(node, names, properties, others, context, progress, list_variants)
+    elif not dialect.closed:
+        reason = "has no word in the target; undeclared keys are found when the answer is lifted"
+        progress = progress.lose_each(node, [keyword for keyword in _CLOSING if keyword in node], reason)
+    shut = not others.patterns and (rest is False or (rest is None and dialect.closed))
+    if "minProperties" in node and shut and (bound(node, "minProperties") or 0) > len(properties):
+        return None, progress.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
+    return _whole(node, properties, keyword_map, more, context, progress)
+
+
+class _More(Struct, frozen=True, gc=False):
+    """The list that holds undeclared properties."""
+
+    sent: Property
+    codec: More
+
+
+def _list_of_more(
+    node: JsonObject,
+    names: Mapping[str, Json],
+    properties: Sequence[Property],
+    others: Undeclared,
+    context: RewriteContext,
+    progress: Progress,
+    list_variants: ListVariants,
+) -> tuple[_More | None, Progress]:
+    """Let properties in that are not declared, as a list of keys and values."""
+    dialect = context.dialect
+    if not dialect.closed:
+        reason = "has no word in the target; what is not in the list is found when the answer is lifted"
+        lost = [word for word in (*_CLOSING, "patternProperties", "propertyNames") if word in node]
+        progress = progress.lose_each(node, lost, reason)
+    variant, progress = key_maps.pairs(node, others, context.boxed(), progress, list_variants)
+    if variant is None:
+        return None, progress
+    sent = unique_name(_MORE, {found.sent for found in properties}, 64)
+    asked = context.all_asked
+    text: JsonObject = {"description": "Further properties, each a key with its value."}
+    body, _, progress = combine(text, [variant], context, progress)
+    return _More(Property(sent, body or {}, asked), More(sent, variant.codec, tuple(names), asked)), progress
+
+
+def _whole(
+    node: JsonObject,
+    properties: Sequence[Property],
+    keyword_map: key_maps.KeywordMap | None,
+    more: _More | None,
+    context: RewriteContext,
+    progress: Progress,
+) -> tuple[Variant, Progress]:
+    """Return the finished object."""
+    dialect = context.dialect
+    every = properties if more is None else [*properties, more.sent]
+    declared: JsonObject = {found.sent: found.body for found in every}
+    body: JsonObject = {"type": "object", "properties": declared}
+    if keyword_map is not None:
+        body |= keyword_map.body
+    required: list[Json] = [found.sent for found in every if found.required]
+    if required or dialect.every_required:
+        body["required"] = required
+    if "patternProperties" in body:
+        body.setdefault("additionalProperties", False)
+    elif dialect.closed and "additionalProperties" not in body:
+        body["additionalProperties"] = False
+    if "propertyOrdering" in dialect.keywords:
+        body["propertyOrdering"] = list(declared)
+    notes: tuple[str, ...] = () if keyword_map is None else keyword_map.notes
+    if not _BESIDE.isdisjoint(node):
+        body, lost, progress = counted(node, body, context, progress, more=more is not None)
+        notes += sentences_for(node, lost)
+        told = [word for word in DEPENDENT if any(each not in (True, {}, []) for each in mapping(node.get(word)).values())]
+        undeclared = None if keyword_map is None else keyword_map.codec
+        if "propertyNames" in node and (undeclared is None or undeclared.other is None) and not dialect.closed:
+            told.append("propertyNames")
+        dependent, progress = progress.lose_with_sentences(node, told)
+        notes += dependent
+    codec = _codec(properties, None if keyword_map is None else keyword_map.codec, None if more is None else more.codec)
+    return Variant("object", body, codec, tuple([text for text in notes if text]) if notes else (), node=node), progress
+
+
+def _codec(properties: Sequence[Property], undeclared: ObjectCodec | None, more: More | None) -> ObjectCodec | None:
+    """Return what is undone in an object; `None` if nothing is."""
+    members: dict[str, Member] = {found.sent: found.member for found in properties if found.member is not None}
+    if not members and more is None and undeclared is None:
+        return None
+    if undeclared is not None:
+        declared = tuple(found.sent for found in properties)
+        return replace(undeclared, declared=declared, members=members)
+    busy = more is not None or any(member.codec is not None or member.acts for member in members.values())
+    return ObjectCodec(members, more) if busy else None

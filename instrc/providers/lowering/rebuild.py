@@ -1,0 +1,485 @@
+"""Rebuild a schema in a target's own words: the one walker, which the rewrites call."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import Generic, TypeVar
+
+from msgspec.structs import replace
+
+from instrc.problems.problem import CompileError
+from instrc.problems.targets import RecursiveForTarget
+from instrc.providers.codec import BoxCodec, ChoiceCodec, Codec, RefCodec, SomeCodec, UnionCodec, changed, each, parts, prune
+from instrc.providers.dialect import DEFINITION_NAME, Dialect
+from instrc.providers.lowering import arrays, properties, scalars, uniform_plans, unions
+from instrc.providers.lowering.context import (
+    SAYING_NOTHING,
+    Built,
+    ListVariants,
+    LoweringOptions,
+    PayloadDefinitions,
+    Progress,
+    RewriteContext,
+    Variant,
+    finished,
+    intersected,
+    key_names,
+    legal,
+    note,
+    null_variant,
+    referring,
+    said,
+    unique_name,
+    without_annotations,
+)
+from instrc.providers.lowering.intake import Survey
+from instrc.providers.lowering.losses import place_of
+from instrc.providers.lowering.unions import SILENT, combine, fit
+from instrc.providers.maps import one_to_json, to_json
+from instrc.schema.impossible import forbids_everything
+from instrc.schema.vocabulary import BY_TYPE, HOLDERS, NO_ASSERTIONS
+from instrc.schema.walk import reached_definitions, subschemas, with_parts
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_text, as_texts, freeze, optional_text
+from instrc.text.limits import (
+    ACTIVE_REFERENCES,
+    BRANCH_COPIES,
+    PAYLOAD_DEFINITIONS,
+    PAYLOAD_LEVELS,
+    REBUILT_LEVELS,
+    SHARED_PART_OF_MAP,
+    SMALL_CODEC,
+    UNROLLED_SCHEMAS,
+)
+
+# Keep a reference, write out what it stands for, or refuse it: only recursive ones are left in a flat schema.
+
+
+def references(
+    node: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
+) -> tuple[list[Variant], Progress]:
+    """Return the variants of what a schema refers to, together with what stands beside the reference."""
+    ref = as_text(node["$ref"])
+    target = context.target(ref)
+    siblings: JsonObject = {
+        keyword: value for keyword, value in node.items() if keyword != "$ref" and keyword not in NO_ASSERTIONS
+    }
+    if target is False or (not siblings and (not isinstance(target, dict) or not target)):
+        return list_variants(target, context, progress)
+    target = target if isinstance(target, dict) else {}
+    key: Hashable = (ref, freeze(siblings)) if siblings else ref
+    if siblings:
+        asserted: JsonObject = {name: value for name, value in target.items() if name not in SILENT}
+        progress = progress.derive(siblings, node).derive(asserted, target)
+        intersection, progress = intersected([asserted, siblings], progress)
+        if not isinstance(intersection, dict):
+            return list_variants(intersection, context, progress)
+        target = intersection
+    if context.recursion == "refuse":
+        place = place_of(context.root, progress.log, node, "$ref")
+        raise CompileError([RecursiveForTarget(target=context.dialect.name, pointer=place, reference=ref)])
+    if context.recursion == "keep":
+        variant, progress = _definition(key, ref, target, context, progress, list_variants)
+        return [variant], progress
+    return _unrolled(key, target, context, progress, list_variants)
+
+
+def _unrolled(
+    key: Hashable, target: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
+) -> tuple[list[Variant], Progress]:
+    """Write out what a reference stands for, up to a number of times."""
+    often = context.active.count(key) >= context.unroll
+    if often or progress.unrolled > UNROLLED_SCHEMAS or len(context.active) > ACTIVE_REFERENCES:
+        reason = f"is unrolled {context.unroll} times and written as JSON text below that"
+        variant, progress = unions.anything_variant(context, target, reason, progress)
+        return [variant], progress
+    found, progress = list_variants(target, replace(context, active=(*context.active, key)), progress)
+    text = optional_text(target.get("description"))
+    return [replace(variant, text=variant.text or text) for variant in found], progress
+
+
+def _definition(
+    key: Hashable, ref: str, target: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
+) -> tuple[Variant, Progress]:
+    """Return a reference to a definition of the payload, which is made on first sight."""
+    definitions = progress.definitions
+    name = definitions.names.get(key)
+    if name is None:
+        if len(definitions.names) >= PAYLOAD_DEFINITIONS:
+            return unions.anything_variant(context, target, "needs more definitions than can be kept apart", progress)
+        word = ref.rsplit("/", 1)[-1].replace("~1", "_").replace("~0", "_") if ref != "#" else "root"
+        name = unique_name(legal(word, DEFINITION_NAME, "part"), set(definitions.names.values()), DEFINITION_NAME.most)
+        progress = progress.with_definitions(definitions.begun(key, name))
+        body, codec, progress = fit(target, replace(context, level=1), progress, list_variants)
+        if body is None:  # too late to say that there is no such value: the reference may be in use
+            variant, progress = unions.anything_variant(context, target, "cannot be satisfied", progress)
+            body, codec, progress = combine(target, [variant], context, progress)
+        progress = progress.with_definitions(progress.definitions.with_body(name, body, codec))
+    return Variant("ref", referring(name), RefCodec(name), node=target), progress
+
+
+# List the ways in which a value of a schema can be written for a target: the one walker, which the rewrites call back.
+#
+# Whatever the target has no word for is noted as lost, and goes into the description.
+
+
+_APPLICATORS = ("not", "if", "then", "else")
+_SPLIT = frozenset({"allOf", "$ref", *_APPLICATORS})
+"""Keywords of a schema that is more than its types or its literals."""
+
+
+def list_variants(node: Json, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
+    """Return the ways in which a value of a schema can be written; none if there is no such value."""
+    if not isinstance(node, dict) or not node:
+        return ([] if node is False else [unions.anything(context.dialect, node)]), progress
+    if "not" in node and forbids_everything(node):
+        return [], progress
+    if context.nested >= REBUILT_LEVELS:
+        variant, progress = unions.anything_variant(context, node, "is nested too deeply", progress)
+        return [variant], progress
+    if context.active:
+        progress = progress.unrolling()
+    if context.copying:
+        progress = progress.copying()
+        if progress.copied > BRANCH_COPIES:
+            variant, progress = unions.anything_variant(context, node, "stands in too many branches of unions", progress)
+            return [variant], progress
+    if _SPLIT.isdisjoint(node):
+        return _plain(node, context, progress)
+    if "allOf" in node:
+        folded, progress = _conjoined(node, progress)
+        if not isinstance(folded, dict) or not folded:
+            return list_variants(folded, context.beside(), progress)
+        node = folded
+    if "$ref" in node:
+        return references(node, context.beside(), progress, list_variants)
+    notes: list[str] = []
+    for keyword in _APPLICATORS:
+        if keyword in node and not is_vacuous(node, keyword):
+            notes.append(said(node, keyword))
+            progress = progress.lose(node, keyword)
+    found, progress = _plain(node, context, progress)
+    for member in as_array(node.get("allOf", [])) if "anyOf" not in node and "oneOf" not in node else ():
+        progress = progress.lose_all(member, "cannot be folded with what stands beside it")
+        notes.append(note("allOf", [member]))
+    return [variant.after(notes) for variant in found], progress
+
+
+def _plain(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
+    """Return the variants of a schema by its union, its literals or its types."""
+    if "anyOf" in node or "oneOf" in node:
+        found, progress = unions.branches(node, context.beside(), progress, list_variants)
+        return [variant if variant.node is not None else variant.of(node) for variant in found], progress
+    if "enum" in node or "const" in node:
+        return scalars.literals(node, context, progress)
+    types = node.get("type")
+    if isinstance(types, str):
+        kinds = [types]
+    elif types is not None:
+        kinds = as_texts(types)
+        if "number" in kinds and "integer" in kinds:
+            kinds.remove("integer")
+    else:
+        kinds = [kind for kind, keywords in BY_TYPE.items() if not keywords.isdisjoint(node)]
+        if not kinds:
+            return [unions.anything(context.dialect, node)], progress
+        reason = f"is not given, so what speaks of {' and '.join(kinds)} is taken for it"
+        progress = progress.lose(node, "type", "narrowed", reason)
+    found = []
+    for kind in kinds:
+        variant, progress = _of_type(kind, node, context, progress)
+        if variant is not None:
+            found.append(variant if variant.node is node else variant.of(node))
+    return found, progress
+
+
+def _of_type(kind: str, node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
+    """Return the variant of a schema for one of its types; `None` if it has no such value."""
+    match kind:
+        case "string":
+            return scalars.strings(node, context.dialect, progress)
+        case "object":
+            return properties.objects(node, context, progress, list_variants)
+        case "integer" | "number":
+            return scalars.numbers(node, kind, context.dialect, progress)
+        case "array":
+            reason = uniform_plans.reason_for_uniform(node, context)
+            if reason and (branches := uniform_plans.branches_of(node)) is not None:
+                return uniform_plans.uniform(node, branches, reason, context, progress, list_variants)
+            return arrays.arrays(node, context, progress, list_variants)
+        case "boolean":
+            return Variant("boolean", {"type": "boolean"}, node=node), progress
+        case "null":
+            return null_variant(node), progress
+        case _:
+            return unions.anything(context.dialect, node), progress
+
+
+def is_vacuous(node: JsonObject, keyword: str) -> bool:
+    """Say whether a keyword does nothing where it stands."""
+    value = node[keyword]
+    if keyword == "not":
+        return value is False
+    if keyword == "if":
+        return node.get("then", True) in (True, {}) and node.get("else", True) in (True, {})
+    return "if" not in node or value in (True, {})
+
+
+def _conjoined(node: JsonObject, progress: Progress) -> tuple[Json, Progress]:
+    """Fold the members of `allOf` into the schema around them; members that clash stay in an `allOf`."""
+    rest: JsonObject = {keyword: value for keyword, value in node.items() if keyword != "allOf"}
+    return intersected([rest, *as_array(node["allOf"])], progress.derive(rest, node))
+
+
+# Say each part of a map once, in however many places it stands.
+#
+# The alternatives of a union are told apart by whole schemas, and the schemas of a union inside are parts of those outside;
+# the codecs of a map's entries stand beside the one for all of them.  Written out, a small recursive schema would have
+# a map of megabytes.  What stands in several places is a definition instead, and the places refer to it.
+
+
+PartT = TypeVar("PartT")
+
+_BELOW = "#/$defs/"
+_CODEC = re.compile(r'\{"as":"')
+_CHOOSING = re.compile(r'"as":"(?:union|choice)"')
+
+
+def shared_members(codec: Codec, codecs: Mapping[str, Codec], definitions: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the members `codec`, `codecs` and `definitions` of a map.
+
+    `definitions` are those of the payload, of which the ones that no codec asks for are left out.
+    """
+    if not codecs:
+        if codec is None:
+            return {"codec": None}
+        written = to_json(codec)
+        text = dumps(written, indent=False)
+        if len(text) < 2 * SHARED_PART_OF_MAP or (len(text) < SMALL_CODEC and not _shares(codec, text)):
+            return {"codec": written}
+    short, schemas = _schemas_shared([codec, *codecs.values()], definitions)
+    pool: dict[str, Codec] = {}
+    result, *others = changed(short, lambda _, new: pool.setdefault(_key(new), new))
+    known: dict[str, Codec] = dict(zip(codecs, others, strict=True))
+    names = _Names[SomeCodec]([result, *others], known, parts, "part", RefCodec, to_json)
+    result, *others = changed([result, *others], names)
+    record: dict[str, Json] = {"codec": to_json(result)}
+    named = {**dict(zip(codecs, others, strict=True)), **names.said}
+    if named:
+        record["codecs"] = {name: to_json(each) for name, each in named.items()}
+    if schemas:
+        record["definitions"] = schemas
+    return record
+
+
+def _shares(codec: Codec, text: str) -> bool:
+    """Say whether a codec holds schemas, or a part that stands in several places; `text` is all of it."""
+    begun = [text[place.start() : place.start() + SHARED_PART_OF_MAP] for place in _CODEC.finditer(text)]
+    if len(set(begun)) == len(begun) and not _CHOOSING.search(text):
+        return False  # nor is there need to look closer
+    return any(_choice_schemas([codec])) or _repeats(codec)
+
+
+def _repeats(codec: Codec) -> bool:
+    """Say whether a part that is worth a name stands in several places."""
+    seen: set[str] = set()
+    stack = [codec]
+    while stack:
+        part = stack.pop()
+        if part is None or len(text := dumps(to_json(part), indent=False)) < SHARED_PART_OF_MAP:
+            continue  # nor is anything in it
+        if text in seen:
+            return True
+        seen.add(text)
+        stack.extend(parts(part))
+    return False
+
+
+def _key(codec: SomeCodec) -> str:
+    """Return what is the same for codecs that say the same, if the codecs inside are one object wherever they are equal."""
+    return dumps(one_to_json(codec, lambda inner: None if inner is None else {"id": id(inner)}), indent=False)
+
+
+def _schemas_shared(codecs: list[Codec], definitions: Mapping[str, Json]) -> tuple[list[Codec], dict[str, Json]]:
+    """Shorten the schemas by which codecs tell alternatives apart, and return the codecs and what they refer to."""
+    asked = list(_choice_schemas(codecs))
+    needed = reached_definitions({"anyOf": asked}, definitions)
+    known = {name: schema for name, schema in definitions.items() if name in needed}
+    pool: dict[object, Json] = {}
+
+    def one_of_each(_: Json, schema: Json) -> Json:
+        if not isinstance(schema, dict):
+            return schema
+        own = {keyword: None if keyword in HOLDERS else value for keyword, value in schema.items()}
+        below = tuple((path, id(child) if isinstance(child, dict) else child) for path, child in subschemas(schema))
+        return pool.setdefault((dumps(own, indent=False), below), schema)
+
+    roots = _all_mapped([*known.values(), *asked], one_of_each)
+    bodies = dict(zip(known, roots, strict=False))
+    names = _Names[Json](roots, bodies, _inside_schema, "when", lambda name: {"$ref": f"{_BELOW}{name}"}, lambda part: part)
+    short = _all_mapped(roots, names)
+    for_each = {id(when): new for when, new in zip(asked, short[len(known) :], strict=True)}
+    found = changed(codecs, lambda _, codec: _asking(codec, for_each))
+    return found, {**dict(zip(known, short, strict=False)), **names.said}
+
+
+def _choice_schemas(codecs: Iterable[Codec]) -> Iterator[Json]:
+    """Yield the schemas by which alternatives are chosen."""
+    for codec in each(codecs):
+        if isinstance(codec, UnionCodec):
+            yield from (alternative.when for alternative in codec.of)
+        elif isinstance(codec, ChoiceCodec):
+            yield from (choice.when for choice in codec.of.values() if choice.key is not None)
+
+
+def _asking(codec: SomeCodec, whens: Mapping[int, Json]) -> SomeCodec:
+    """Return a codec that chooses by other schemas."""
+    if isinstance(codec, UnionCodec):
+        return UnionCodec(tuple(replace(one, when=whens[id(one.when)]) for one in codec.of))
+    if isinstance(codec, ChoiceCodec):
+        of = {label: one if one.key is None else replace(one, when=whens[id(one.when)]) for label, one in codec.of.items()}
+        return ChoiceCodec(of)
+    return codec
+
+
+def _inside_schema(schema: Json) -> Iterator[Json]:
+    return (child for _, child in subschemas(schema) if isinstance(child, dict))
+
+
+def _all_mapped(schemas: list[Json], change: Callable[[Json, Json], Json]) -> list[Json]:
+    """Return schemas with each schema in them changed, from the inside out; what they have in common stays one object.
+
+    `change` is given a schema as it was, and with the schemas in it changed already.
+    """
+    done: dict[int, Json] = {}
+    stack: list[tuple[Json, bool]] = [(schema, False) for schema in schemas]
+    while stack:
+        node, entered = stack.pop()
+        if not isinstance(node, dict) or id(node) in done:
+            continue
+        if entered:
+            done[id(node)] = change(node, with_parts(node, done))
+        else:
+            stack.append((node, True))
+            stack.extend((child, False) for _, child in subschemas(node))
+    return [done.get(id(schema), schema) for schema in schemas]
+
+
+class _Names(Generic[PartT]):
+    """Names for what stands in several places, where parts that are equal are one object."""
+
+    def __init__(
+        self,
+        roots: Iterable[PartT | None],
+        definitions: Mapping[str, PartT | None],
+        below: Callable[[PartT], Iterable[PartT | None]],
+        word: str,
+        reference: Callable[[str], PartT],
+        written: Callable[[PartT], Json],
+    ) -> None:
+        """`definitions` have their names already, `below` yields the parts of a part, and new names begin with `word`."""
+        self.said: dict[str, PartT] = {}
+        """What got a name, or has had it and is referred to."""
+        self._word = word
+        self._reference = reference
+        self._written = written
+        self._taken = set(definitions)
+        self._own = {id(part): name for name, part in reversed(list(definitions.items()))}
+        self._places: Counter[int] = Counter()
+        stack = list(roots)
+        while stack:
+            part = stack.pop()
+            if part is not None and not isinstance(part, bool):
+                self._places[id(part)] += 1
+                if self._places[id(part)] == 1:
+                    stack.extend(below(part))
+
+    def __call__(self, before: PartT, part: PartT) -> PartT:
+        """Return a part, or a reference to it if it has a name; what is inside of `part` has been seen to."""
+        if self._places[id(before)] < 2 or len(dumps(self._written(part), indent=False)) < SHARED_PART_OF_MAP:
+            return part
+        name = self._own.get(id(before))
+        if name is None:
+            name = unique_name(f"{self._word}_{len(self.said) + 1}", self._taken, 60)
+            self._taken.add(name)
+        self.said[name] = part
+        return self._reference(name)
+
+
+# Rebuild a schema in a target's own words, with an object at its root.
+
+
+def rebuild(seen: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
+    """Rebuild a schema of a target's own words, with an object at its root."""
+    flat, keys = seen.schema, key_names(dialect.key, seen.names)
+    all_asked = dialect.every_required or (options.ordered and dialect.reorders)
+    deepest, recursion = dialect.limits.depth or PAYLOAD_LEVELS, options.recursion or dialect.recursion
+    context = RewriteContext(dialect, flat, keys, all_asked, deepest, options.unroll, recursion, options.uniform)
+    root, before = _rooted(flat, dialect)
+    schema, codec, progress = fit(root, context, before, list_variants)
+    found, definitions = _as_object(schema, codec, progress.definitions, dialect)
+    if schema is not None and found is None:  # the box is one level more
+        schema, codec, progress = fit(root, context.boxed(), before, list_variants)
+        found, definitions = _as_object(schema, codec, progress.definitions, dialect)
+    if schema is None:
+        reason = "nothing satisfies the schema; the answer is found wrong when it is lifted"
+        progress = progress.lose(flat, "false", reason=reason).lose_all(flat, "cannot be satisfied", "part")
+        found = _empty_object(dialect), None
+    body, codec = found or (_boxed(schema or {}, dialect), BoxCodec("value", codec))
+    if not definitions.bodies:
+        record = shared_members(codec, {}, {})
+    else:
+        pruned, codecs = prune(codec, definitions.codecs)
+        asked = {name: without_annotations(each) for name, each in definitions.bodies.items()}
+        record = shared_members(pruned, codecs, asked)
+        body = {**body, "$defs": dict(definitions.bodies)}
+    return Built(body, record, log=progress.log, back=keys.renamed())
+
+
+def _rooted(flat: Json, dialect: Dialect) -> tuple[Json, Progress]:
+    """Read a tool's schema that says nothing as that of a tool without parameters."""
+    if not dialect.tool or not (flat is True or (isinstance(flat, dict) and SAYING_NOTHING.issuperset(flat))):
+        return flat, Progress()
+    empty: JsonObject = {"type": "object", "properties": {}, "additionalProperties": False}
+    whole: JsonObject = {**flat, **empty} if isinstance(flat, dict) else empty
+    return whole, Progress().lose(flat, "type", "convention", "is not given: a tool without parameters")
+
+
+def _as_object(
+    schema: JsonObject | None, codec: Codec, begun: PayloadDefinitions, dialect: Dialect
+) -> tuple[tuple[JsonObject, Codec] | None, PayloadDefinitions]:
+    """Return a schema that is or refers to an object, with its codec, `None` if it is not one; and what the payload defines."""
+    definitions = finished(begun, constant="const" in dialect.keywords) if begun.later else begun
+    if schema is not None and schema.get("type") == "object":
+        return (schema, codec), definitions
+    if schema is not None and "$ref" in schema:
+        name = str(schema["$ref"]).rsplit("/", 1)[-1]
+        inner = definitions.bodies[name]
+        if inner is not None and inner.get("type") == "object":
+            return (inner, definitions.codecs[name]), definitions
+    return None, definitions
+
+
+def _empty_object(dialect: Dialect) -> JsonObject:
+    schema: JsonObject = {"type": "object", "properties": {}}
+    if dialect.every_required:
+        schema["required"] = []
+    if dialect.closed:
+        schema["additionalProperties"] = False
+    if "propertyOrdering" in dialect.keywords:
+        schema["propertyOrdering"] = []
+    return schema
+
+
+def _boxed(schema: JsonObject, dialect: Dialect) -> JsonObject:
+    """Put a schema that is no object into one, because a tool's arguments are one."""
+    if dialect.described and "description" not in schema:
+        schema = {"description": "The value.", **schema}
+    box = _empty_object(dialect)
+    box["properties"] = {"value": schema}
+    box["required"] = ["value"]
+    if "propertyOrdering" in box:
+        box["propertyOrdering"] = ["value"]
+    return box

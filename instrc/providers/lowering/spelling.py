@@ -1,0 +1,152 @@
+"""Spell a finished schema as a target writes it, and read it back.
+
+The walker writes JSON Schema only; some targets say the same with other words: types in capitals, `nullable`, inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from instrc.providers.dialect import Spelling
+from instrc.providers.lowering.context import join_notes
+from instrc.schema.kinds import TYPES
+from instrc.schema.walk import required_names
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, listing, mapping, optional_text
+
+_SCHEMAS = frozenset({"properties", "$defs"})
+_SCHEMA = frozenset({"items", "additionalProperties"})
+
+
+def respell(schema: Json, spelling: Spelling) -> Json:
+    """Return a schema in the spelling of a target."""
+    if not isinstance(schema, dict):
+        return schema
+    if spelling.inputs:
+        return _inputs(schema)
+    return _respelled(schema, spelling) if spelling.capitals or spelling.nullable else schema
+
+
+def standard(schema: Json, spelling: Spelling) -> Json:
+    """Return the JSON Schema that a schema in the spelling of a target stands for."""
+    if spelling.inputs:
+        return _from_inputs(mapping(schema))
+    return _read(schema) if spelling.capitals or spelling.nullable else schema
+
+
+def _respelled(schema: Json, spelling: Spelling) -> Json:
+    """Write types in capitals and null as `nullable`, or one of the two."""
+    if not isinstance(schema, dict):
+        return schema
+    result: JsonObject = {}
+    for keyword, value in schema.items():
+        if keyword == "type":
+            result |= _types(_names(value), spelling)
+        elif keyword == "enum" and spelling.nullable and isinstance(value, list):
+            result["enum"] = [item for item in value if item is not None]
+        elif keyword in _SCHEMAS and isinstance(value, dict):
+            result[keyword] = {name: _respelled(child, spelling) for name, child in value.items()}
+        elif keyword in _SCHEMA and isinstance(value, dict):
+            result[keyword] = _respelled(value, spelling)
+        elif keyword == "anyOf" and isinstance(value, list):
+            others = [child for child in value if not _is_null(child, spelling)]
+            head: JsonObject = result if len(others) == len(value) else {**result, "nullable": True}
+            result = _union(head, [_respelled(child, spelling) for child in others])
+        else:
+            result[keyword] = value
+    return result
+
+
+def _names(types: Json) -> list[str]:
+    """Return the names of one type or several."""
+    return [name for name in ([types] if isinstance(types, str) else listing(types)) if isinstance(name, str)]
+
+
+def _types(types: list[str], spelling: Spelling) -> JsonObject:
+    written: JsonObject = {}
+    if spelling.nullable and "null" in types:
+        written["nullable"] = True
+        types = [name for name in types if name != "null"]
+    return {**written, "type": _one_or_all(spelt_type(name, spelling) for name in types)}
+
+
+def spelt_type(name: str, spelling: Spelling) -> str:
+    """Return the name of a type as a target writes it."""
+    return name.upper() if spelling.capitals else name
+
+
+def _one_or_all(names: Iterable[str]) -> Json:
+    found: JsonArray = [*names]
+    return found[0] if len(found) == 1 else found
+
+
+def _is_null(schema: Json, spelling: Spelling) -> bool:
+    return spelling.nullable and schema == {"type": "null"}
+
+
+def _union(head: JsonObject, branches: JsonArray) -> JsonObject:
+    """Return a union with what stands before it; one of a single branch is that branch."""
+    if len(branches) > 1:
+        return {**head, "anyOf": branches}
+    branch = mapping(branches[0])
+    text = join_notes(optional_text(head.get("description")), optional_text(branch.get("description")))
+    described: JsonObject = {"description": text} if text else {}
+    return {**head, **branch, **described}
+
+
+def _read(schema: Json) -> Json:
+    if not isinstance(schema, dict):
+        return schema
+    result: JsonObject = {}
+    nullable = schema.get("nullable") is True
+    for keyword, value in schema.items():
+        if keyword == "type":
+            result["type"] = _one_or_all([*(name.lower() for name in _names(value)), *(["null"] if nullable else [])])
+        elif keyword == "enum" and isinstance(value, list):
+            result["enum"] = [*value, None] if nullable else value
+        elif keyword in _SCHEMAS and isinstance(value, dict):
+            result[keyword] = {name: _read(child) for name, child in value.items()}
+        elif keyword in _SCHEMA and isinstance(value, dict):
+            result[keyword] = _read(value)
+        elif keyword == "anyOf" and isinstance(value, list):
+            null: JsonArray = [{"type": "null"}] if nullable else []
+            result["anyOf"] = [*(_read(child) for child in value), *null]
+        elif keyword != "nullable":
+            result[keyword] = value
+    return result
+
+
+def _inputs(schema: JsonObject) -> Json:
+    """Write the properties of the root as inputs: each with a type and a description, optional ones `nullable`."""
+    required = set(required_names(schema))
+    inputs: JsonObject = {}
+    for name, child in mapping(schema.get("properties")).items():
+        own = mapping(child)
+        whole: JsonObject = {} if "type" in own else {"type": _types_of(own)}
+        if not own.get("description"):
+            whole["description"] = name.replace("_", " ").strip() or name
+        whole |= own
+        if name not in required:
+            whole["nullable"] = True
+        inputs[name] = whole
+    return inputs
+
+
+def _types_of(schema: JsonObject) -> Json:
+    """Return the types of a schema that names none itself."""
+    if "anyOf" not in schema:
+        return "any"
+    kinds: dict[str, None] = {}
+    for branch in map(mapping, listing(schema["anyOf"])):
+        kinds.update(dict.fromkeys(_names(branch["type"] if "type" in branch else _types_of(branch))))
+    return "any" if "any" in kinds else _one_or_all(kinds)
+
+
+def _from_inputs(inputs: JsonObject) -> Json:
+    properties: JsonObject = {}
+    for name, child in inputs.items():
+        rest: JsonObject = {keyword: value for keyword, value in mapping(child).items() if keyword != "nullable"}
+        if not TYPES.issuperset(_names(rest.get("type"))):  # `any`, `image`
+            del rest["type"]
+        properties[name] = {"anyOf": [rest, {"type": "null"}]} if mapping(child).get("nullable") is True else rest
+    required: JsonArray = [name for name, child in inputs.items() if mapping(child).get("nullable") is not True]
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}

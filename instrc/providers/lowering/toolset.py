@@ -1,0 +1,180 @@
+"""Lower the tools of one request together: names that differ, budgets that are shared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from msgspec import structs
+
+from instrc.problems.problem import Problem
+from instrc.problems.report import Report
+from instrc.problems.targets import BudgetExceeded
+from instrc.providers import targets
+from instrc.providers.dialect import Dialect, in_envelope, relaxed
+from instrc.providers.lowering import build
+from instrc.providers.lowering.build import easier
+from instrc.providers.lowering.context import Loss, LoweringOptions, Recursion, legal, unique_name
+from instrc.providers.lowering.lower import Lowering, lower_tool, report_losses
+from instrc.providers.maps import VERSION
+from instrc.providers.targets import TargetName
+from instrc.text import arguments
+from instrc.text.arguments import takes_plain_values
+from instrc.text.jsonvalue import Json, JsonObject, Payload, as_object
+from instrc.text.limits import UNROLL
+from instrc.tools.given import ToolLike, each_of
+from instrc.tools.tool import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredTools:
+    """What the tools of one request become for a target."""
+
+    payload: list[Payload]
+    """The tools, in order, each in its envelope."""
+    map: JsonObject
+    """The way back for answers to the request, parallel calls included."""
+    lowerings: tuple[Lowering, ...]
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """The losses of all tools, in order."""
+        return tuple(loss for lowering in self.lowerings for loss in lowering.losses)
+
+
+ToolsLike: TypeAlias = Iterable[ToolLike | tuple[str, ToolLike] | tuple[str, ToolLike, str | None]] | Mapping[str, object]
+"""What `lower` takes, or a name with it and perhaps a description; or a request, or the answer to `tools/list`, as it is.
+
+A mapping from names to models, other types and functions is a list of tools with these names."""
+
+
+@takes_plain_values
+def lower_all(
+    tools: ToolsLike,
+    target: TargetName | Dialect = "openai",
+    *,
+    envelope: TargetName | Dialect | None = None,
+    ordered: bool = True,
+    unroll: int = UNROLL,
+    recursion: Recursion | None = None,
+    strict: bool = False,
+    documents: Mapping[str, Json] | None = None,
+    report: Report | None = None,
+) -> LoweredTools:
+    """Lower several tools for one request.
+
+        text = {"type": "object", "properties": {"text": {"type": "string"}}}
+        lowered = instrc.lower_all([("draft", text), instrc.Tool("send", text, strict=False)], "anthropic")
+        call = {"type": "tool_use", "id": "1", "name": "send", "input": {"text": "Dear Ann"}}
+        assert instrc.lift([call], lowered).call.name == "send"
+
+    Names that become equal get numbers.  Tools beyond those that a request may have are a `budget-exceeded` problem,
+    and are sent as the others.  A tool that would exceed a budget of the whole request is sent without strictness,
+    where the target has such an envelope, and a `budget-exceeded` problem says so; `Tool.priority` says which stay strict,
+    and `Tool.strict` decides it for one.  All else is as for `lower`.
+    """
+    arguments.truth("strict", strict)
+    told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
+    dialect = targets.dialect(target)
+    if envelope is not None:
+        dialect = in_envelope(dialect, targets.dialect(envelope))
+    wanted = _name_tools(each_of(tools), dialect)
+    options = LoweringOptions(ordered, unroll, recursion)
+    spent = build.BudgetUse()
+    done: dict[int, _Joined] = {}
+    for index, (tool, sent) in sorted(enumerate(wanted), key=lambda item: -item[1][0].priority):
+        done[index] = _lower_member(tool, sent, dialect, options, documents, spent)
+        spent = done[index].spent
+    results = [done[index] for index in range(len(wanted))]
+    lowerings = tuple(
+        report_losses(_under_own_name(each.lowering, tool.name, sent), strict=strict, report=told)
+        for each, (tool, sent) in zip(results, wanted, strict=True)
+    )
+    too_many = build.too_many_tools([tool.name for tool, _ in wanted], dialect)
+    problems = [*too_many, *(problem for each in results for problem in each.problems)]
+    if told is not None:
+        for problem in problems:
+            told.add(problem)
+    everything = tuple(dict.fromkeys([*problems, *(problem for lowering in lowerings for problem in lowering.problems)]))
+    records: JsonObject = {sent: lowering.map for lowering, (_, sent) in zip(lowerings, wanted, strict=True)}
+    merged: JsonObject = {"instrc": VERSION, "target": dialect.name, "tools": records}
+    return LoweredTools([lowering.payload for lowering in lowerings], merged, lowerings, everything)
+
+
+def _name_tools(tools: Sequence[Tool], dialect: Dialect) -> list[tuple[Tool, str]]:
+    """Return each tool with the name that it is sent under; a legal name stays with the first that has it."""
+    taken: set[str] = set()
+    own = {tool.name for tool in tools if dialect.tool_name.allows(tool.name)}
+    found = []
+    for tool in tools:
+        if tool.name in own and tool.name not in taken:
+            sent = tool.name
+        else:
+            sent = unique_name(
+                legal(tool.name, dialect.tool_name, "tool"), taken | own, dialect.tool_name.most, dialect.tool_name.joint
+            )
+        taken.add(sent)
+        found.append((tool, sent))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """A tool that has joined a request, and what is spent of the request's budgets then."""
+
+    lowering: Lowering
+    spent: build.BudgetUse
+    problems: tuple[BudgetExceeded, ...] = ()
+
+
+def _lower_member(
+    tool: Tool,
+    sent: str,
+    dialect: Dialect,
+    options: LoweringOptions,
+    documents: Mapping[str, Json] | None,
+    spent: build.BudgetUse,
+) -> _Joined:
+    """Lower a tool; where it exceeds what is left, give up the order of its optional properties, then its strictness."""
+    sent_tool = tool._replace(name=sent)
+    lowering = lower_tool(sent_tool, dialect, options, documents)
+    joined = spent.with_tool(lowering.schema)
+    over = tuple(joined.over(dialect, tool.name))
+    loose = tool.strict is False or any(loss.keyword == "strict" for loss in lowering.losses)
+    if loose and dialect.plain is not None:  # it is sent without strictness already, and takes nothing of the budgets
+        return _Joined(lowering, spent)
+    for less in easier(options, dialect, lowering.map["schema"], over) if over else ():
+        other = lower_tool(sent_tool, dialect, less, documents)
+        again = spent.with_tool(other.schema)  # optional properties may be too many for unions and few enough to be left out
+        if not list(again.over(dialect, tool.name)):
+            reason = "is kept for required properties only, to stay within the request's unions"
+            unordered = () if less.ordered == options.ordered else (Loss("", "properties", None, "order", reason),)
+            return _Joined(replace(other, account=(*other.losses, *unordered)), again)
+    if not over or dialect.plain is None or tool.strict:
+        return _Joined(lowering, joined, over)
+    told = tuple(structs.replace(problem, consequence="it is sent without strictness") for problem in over)
+    plain = relaxed(replace(dialect, limits=replace(dialect.limits, optional=None, unions=None)))
+    lowering = lower_tool(sent_tool, plain, options, documents)
+    loss = Loss("", "strict", value=True, kind="unenforced", reason="is given up, because a budget of the request is exceeded")
+    return _Joined(replace(lowering, account=(*lowering.losses, loss), over_budget=(*lowering.over_budget, *told)), spent, told)
+
+
+def _under_own_name(lowering: Lowering, name: str, sent: str) -> Lowering:
+    """Return a lowering with the tool's own name: in its map, wherever that stands, and in each loss; of a new one it tells."""
+    record: JsonObject = {**lowering.map, "tool": {**as_object(lowering.map["tool"]), "name": name}}
+    losses = tuple(structs.replace(loss, tool=name) for loss in (*Loss.of_name(name, sent), *lowering.losses))
+    return replace(lowering, map=record, payload=_with_map(lowering.payload, lowering.map, record), account=losses)
+
+
+def _with_map(payload: Json, old: Json, new: Json) -> Json:
+    """Put the map with the tool's own name into a payload that carries it."""
+    if payload is old:
+        return new
+    if not isinstance(payload, dict):
+        return payload
+    return {key: _with_map(value, old, new) if key == "_meta" or value is old else value for key, value in payload.items()}
+
+
+__all__ = ["LoweredTools", "lower_all"]

@@ -1,0 +1,172 @@
+"""Say a plan in its uniform spelling: the arguments of a task as a list of names and texts, whatever its tool is.
+
+In the typed spelling each argument of each tool is a property and a union of its value with the output of another task:
+ten tools of five arguments are more unions than Anthropic's decoder takes.  The uniform spelling is one object for all tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from instrc.providers.codec import Codec, PlanCodec
+from instrc.providers.lowering import arrays
+from instrc.providers.lowering.context import ListVariants, Progress, RewriteContext, Variant
+from instrc.schema.kinds import own_kinds
+from instrc.schema.walk import required_names, walk
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, listing, mapping
+from instrc.text.limits import UNION_VARIANTS
+
+_TASK = {"tool", "id", "arguments", "after"}
+_REFERENCES = ({"from"}, {"each"})
+_REASON = (
+    "is sent as names and texts, which `lift` checks: in full it would make {}; to send it in full, name fewer tools in `Plan(…)`"
+)
+_SAID = {
+    "tool": "The tool of this task. The arguments that each takes:",
+    "name": "The name of the argument.",
+    "is": "`value`: the text is the value. `from`: the value is the output of another task. "
+    "`each`: a copy of this task is made for every element of that output.",
+    "text": "A value that is a text as it is, any other as JSON. After `from` and `each` the id of the other task, "
+    "with a path into its output behind a dot: `t1` or `t1.items.0.name`.",
+}
+
+
+def branches_of(node: Json) -> list[JsonObject] | None:
+    """Return the kinds of tasks, one a tool, of which a schema is a plan; `None` if it is not one."""
+    if not isinstance(node, dict) or node.get("type") != "array":
+        return None
+    items = node.get("items")
+    members = items.get("anyOf", [items]) if isinstance(items, dict) else []
+    found = [member for member in members if isinstance(member, dict) and _is_task(member)] if isinstance(members, list) else []
+    return found if found and isinstance(members, list) and len(found) == len(members) else None
+
+
+def _is_task(node: JsonObject) -> bool:
+    properties = node.get("properties")
+    if not isinstance(properties, dict) or properties.keys() != _TASK:
+        return False
+    tool, arguments = properties["tool"], properties["arguments"]
+    return isinstance(tool, dict) and isinstance(tool.get("const"), str) and isinstance(arguments, dict)
+
+
+def holds_plan(schema: Json) -> bool:
+    """Tell whether there is a plan anywhere in a schema."""
+    return any(branches_of(node) is not None for _, node in walk(schema))
+
+
+def reason_for_uniform(node: JsonObject, context: RewriteContext) -> str:
+    """Return why an array is sent in the uniform spelling if it is a plan; empty if none is."""
+    if context.uniform:
+        return context.uniform
+    items = node.get("items")
+    tools = len(listing(items.get("anyOf"))) if isinstance(items, dict) else 0
+    return f"{tools} alternatives, of which at most {UNION_VARIANTS} are kept apart" if tools > UNION_VARIANTS else ""
+
+
+def uniform(
+    node: JsonObject,
+    branches: Sequence[JsonObject],
+    reason: str,
+    context: RewriteContext,
+    progress: Progress,
+    list_variants: ListVariants,
+) -> tuple[Variant | None, Progress]:
+    """Return the variant of a plan in its uniform spelling."""
+    progress = progress.lose(node, "items", reason=_REASON.format(reason), parts=False)
+    for branch in branches:
+        progress = progress.lose_all(_arguments(branch), "is part of the arguments of a task", "part")
+    spelled: JsonObject = {**node, "items": _task(branches)}
+    variant, progress = arrays.arrays(spelled, context, progress.invent(spelled, node), list_variants)
+    if variant is None or variant.kind != "array":
+        return variant, progress
+    return replace(variant, codec=_codec(branches, variant.codec)), progress
+
+
+def _properties(branch: JsonObject) -> JsonObject:
+    return as_object(branch["properties"])
+
+
+def tool_name_of(branch: JsonObject) -> str:
+    """Return the name of the tool of which a task is."""
+    return as_text(as_object(_properties(branch)["tool"])["const"])
+
+
+def _arguments(branch: JsonObject) -> JsonObject:
+    return as_object(_properties(branch)["arguments"])
+
+
+def _codec(branches: Sequence[JsonObject], inner: Codec) -> Codec:
+    raw = {tool_name_of(branch): _raw(_arguments(branch)) for branch in branches}
+    return PlanCodec({tool: names for tool, names in raw.items() if names}, inner)
+
+
+def _task(branches: Sequence[JsonObject]) -> Json:
+    first = branches[0]
+    properties = _properties(first)
+    tools: list[Json] = [tool_name_of(branch) for branch in branches]
+    said = "\n".join([_SAID["tool"], *map(_tool_line, branches)])
+    name: JsonObject = {"type": "string", "description": _SAID["name"]}
+    text: JsonObject = {"type": "string", "description": _SAID["text"]}
+    entry: JsonObject = {
+        "type": "object",
+        "properties": {"name": name, "is": {"enum": ["value", "from", "each"], "description": _SAID["is"]}, "text": text},
+        "required": ["name", "is", "text"],
+        "additionalProperties": False,
+    }
+    return {
+        **{keyword: value for keyword, value in first.items() if keyword in {"type", "required", "additionalProperties"}},
+        "properties": {
+            "tool": {"enum": tools, "description": said},
+            "id": properties["id"],
+            "arguments": {"type": "array", "items": entry},
+            "after": properties["after"],
+        },
+    }
+
+
+def _tool_line(branch: JsonObject) -> str:
+    """Return the line that tells the model what a tool takes."""
+    arguments = _arguments(branch)
+    required = required_names(arguments)
+    takes = [
+        f"{name}{'' if name in required else ' (may be left out)'} {dumps(_value(schema), indent=False)}"
+        for name, schema in mapping(arguments.get("properties")).items()
+    ]
+    text = arguments.get("description") or branch.get("description")
+    rest = f" {text}" if isinstance(text, str) else ""
+    return f"{tool_name_of(branch)}:{rest} Arguments: {'; '.join(takes) or ('none' if _is_closed(arguments) else 'any')}."
+
+
+def _is_closed(arguments: JsonObject) -> bool:
+    return arguments.get("additionalProperties") is False
+
+
+def _raw(arguments: JsonObject) -> tuple[str, ...]:
+    """Return the arguments that are texts whatever is in them."""
+    values = {name: _value(schema) for name, schema in mapping(arguments.get("properties")).items()}
+    return tuple(name for name, value in values.items() if isinstance(value, dict) and own_kinds(value) == {"string"})
+
+
+def _value(schema: Json) -> Json:
+    """Return the schema of the value of an argument, without the output of another task that may stand there instead."""
+    members = schema.get("anyOf") if isinstance(schema, dict) else None
+    if not isinstance(schema, dict) or not isinstance(members, list):
+        return schema
+    own = [each for each in members if not is_output_reference(each)]
+    around: JsonObject = {keyword: value for keyword, value in schema.items() if keyword != "anyOf"}
+    if len(own) == 1 and isinstance(own[0], dict):
+        return {**around, **own[0]}
+    return {**around, "anyOf": own} if own else schema
+
+
+def is_output_reference(schema: Json) -> bool:
+    """Tell whether a schema is that of the output of another task, by which a plan lets arguments be filled."""
+    if not isinstance(schema, dict):
+        return False
+    if isinstance(members := schema.get("anyOf"), list):
+        return all(map(is_output_reference, members))
+    properties = schema.get("properties")
+    return isinstance(properties, dict) and properties.keys() in _REFERENCES and schema.get("additionalProperties") is False

@@ -1,0 +1,767 @@
+"""Say unions: the alternatives, kept apart where they mean different things."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from itertools import combinations, islice, pairwise
+from math import prod
+from typing import NamedTuple, TypeAlias
+
+from msgspec.structs import replace
+
+from instrc.providers.codec import (
+    Alternative,
+    BoxCodec,
+    Choice,
+    ChoiceCodec,
+    Codec,
+    PairsCodec,
+    RefCodec,
+    TextCodec,
+    UnionCodec,
+    ValuesCodec,
+)
+from instrc.providers.dialect import Dialect
+from instrc.providers.lowering.context import (
+    WHOLE,
+    ListVariants,
+    PayloadDefinitions,
+    Progress,
+    RewriteContext,
+    Variant,
+    definition_name,
+    distinct,
+    intersected,
+    join_notes,
+    leading,
+    legal,
+    listed_values,
+    note,
+    pairs_by_sent,
+    said,
+    shared_copy,
+    tagged_later,
+    taking_anything,
+    unique_name,
+    with_tag,
+    without_annotations,
+    without_needless,
+)
+from instrc.providers.lowering.scalars import OF_NUMBERS, OF_STRINGS, join_enumerations, same_enumeration
+from instrc.schema.laws.numbers import bound
+from instrc.schema.relations import disjoint
+from instrc.schema.vocabulary import HOLDERS, KEYWORDS, NO_ASSERTIONS
+from instrc.schema.walk import map_schemas, required_names
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_array, freeze, kind_of, mapping
+from instrc.text.limits import (
+    COMPARED_PAIRS,
+    COMPARED_VARIANTS,
+    DESCRIBED_SCHEMA,
+    MULTIPLIED_BRANCHES,
+    REBUILT_LEVELS,
+    UNION_VARIANTS,
+)
+
+# Say "any JSON value" where a target wants a type in every place.
+#
+# OpenAI, Anthropic strict, both Gemini forms, GigaChat and Ollama have no schema without a type.
+# There the value is written as JSON text into a string; text that is not JSON is that string itself, so nothing is lost.
+# The same variant says whatever else has no words in a target: what is nested too deeply,
+# and recursion below the last unrolled level.
+
+
+def anything(dialect: Dialect, node: Json) -> Variant:
+    """Return the variant of a value without constraints."""
+    if dialect.anything == "keep":
+        return Variant("any", {}, node=node)
+    return Variant("string", {"type": "string"}, TextCodec(), ("Any JSON value, written as JSON text.",), node=node)
+
+
+def anything_variant(context: RewriteContext, node: Json, reason: str, progress: Progress) -> tuple[Variant, Progress]:
+    """Return the variant of a value whose schema cannot be said; it is one loss, of which all its constraints are parts."""
+    progress = progress.lose(node, WHOLE, reason=f"{reason}; it is checked when the answer is lifted", parts=False)
+    progress = progress.lose_all(node, "is part of what is checked when the answer is lifted", "part")
+    variant = anything(context.dialect, node)
+    schema: Json = {key: value for key, value in node.items() if key not in NO_ASSERTIONS} if isinstance(node, dict) else node
+    text = dumps(schema, indent=False)
+    if len(text) > DESCRIBED_SCHEMA:
+        text = text[:DESCRIBED_SCHEMA] + "…"
+    note = f"{'Any JSON value' if variant.kind == 'any' else 'JSON text'} that matches {text}."
+    return replace(variant, notes=(note,)), progress
+
+
+def as_json_text(variants: Sequence[Variant], progress: Progress) -> tuple[Variant, Progress]:
+    """Return one variant for several whose strings cannot be told apart: JSON text of the types they have."""
+    kinds: dict[str, None] = {}
+    notes: dict[str, None] = {}
+    for variant in variants:
+        if isinstance(variant.codec, TextCodec):
+            kinds.update(dict.fromkeys(variant.codec.kinds or ()))
+        else:
+            values = variant.codec.values if isinstance(variant.codec, ValuesCodec) else (("", ""),)
+            kinds.update({kind_of(value) if variant.kind == "string" else variant.kind: None for _, value in values})
+            if isinstance(variant.node, dict):
+                reason = "shares a string with other values; it is checked when the answer is lifted"
+                progress = progress.lose_all(variant.node, reason)
+        notes.update(dict.fromkeys(variant.notes))
+    words = " or ".join(kinds)
+    first = f"One of: {words}; what is not a string is written as JSON text."
+    return Variant("string", {"type": "string"}, TextCodec(tuple(kinds)), (first, *notes)), progress
+
+
+# List the alternatives of a union.
+#
+# * `oneOf` says more than any engine enforces, unless its branches exclude each other: it becomes `anyOf`.
+# * What stands beside `anyOf` goes into its branches: xgrammar and outlines-core misread siblings.
+# * Two unions of 10 branches under one `allOf` have 100 combinations: a target without nested unions gets each of them;
+#   where they would become too many, some unions are reported as lost.
+
+
+_NOT_BESIDE = frozenset({"anyOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
+"""Keywords that do not go into the branches of the union beside them."""
+
+
+def branches(
+    node: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
+) -> tuple[list[Variant], Progress]:
+    """Return the variants of all branches of `anyOf` or `oneOf`, each with what stands beside it.
+
+    Other unions in the `allOf` beside it multiply them: those by which they would become too many are told as lost.
+    """
+    if "allOf" not in node:
+        return _branches(node, context, progress, list_variants)
+    dropped: list[Json] = []
+    if _multiplied(node) > MULTIPLIED_BRANCHES:
+        fewer, dropped = _with_fewer(node)
+    if not dropped:
+        found, after = _branches(node, context, progress, list_variants)
+        if not any(variant.too_many for variant in found):
+            return found, after
+        fewer, dropped = _with_fewer(node)
+        if not dropped:
+            return found, after
+    for member in dropped:
+        progress = progress.lose_all(member, "would make more alternatives than can be kept apart")
+    found, progress = _branches(fewer, context, progress.derive(fewer, node), list_variants)
+    return [variant.after([note("allOf", dropped)]) for variant in found], progress
+
+
+def _branches(
+    node: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
+) -> tuple[list[Variant], Progress]:
+    keyword = "anyOf" if "anyOf" in node else "oneOf"
+    listed = as_array(node[keyword])
+    beside: JsonObject = {name: node[name] for name in node if name != keyword and name not in _NOT_BESIDE}
+    if beside:
+        progress = progress.derive(beside, node)
+        if len(listed) > 1 and not HOLDERS.isdisjoint(beside):
+            context = replace(context, copying=True)
+    found: list[Variant] = []
+    schemas: list[Json] = []
+    for branch in listed:
+        schema = branch
+        if beside:
+            schema, progress = intersected([beside, branch], progress)
+        schemas.append(schema)
+        each, progress = list_variants(schema, context, progress)
+        found += [_named(variant, branch) for variant in each] if isinstance(branch, dict) else each
+        if len(found) > UNION_VARIANTS or any(variant.too_many for variant in each):
+            variant, progress = anything_variant(context, node, "has more alternatives than can be kept apart", progress)
+            return [replace(variant, too_many=True)], progress
+    if keyword == "oneOf" and not _exclusive(schemas, context):
+        reason = "is said as anyOf; that exactly one holds is checked when the answer is lifted"
+        progress = progress.lose(node, "oneOf", reason=reason)
+    if (
+        context.dialect.unions == "choice"
+        and len(found) > 1
+        and any(variant.kind in {"object", "array", "ref"} for variant in found)
+    ):
+        progress = progress.lose(node, keyword, "part", "is a choice by name, and what it names may be missing")
+    return found, progress
+
+
+def _named(variant: Variant, branch: JsonObject) -> Variant:
+    """Return a variant with the description and the title of its branch, unless it has its own."""
+    text, title = branch.get("description"), branch.get("title")
+    text = variant.text or (text if isinstance(text, str) else None)
+    title = variant.title or (title if isinstance(title, str) else None)
+    return variant if text == variant.text and title == variant.title else replace(variant, text=text, title=title)
+
+
+def _exclusive(schemas: Sequence[Json], context: RewriteContext) -> bool:
+    """Say whether no value satisfies two of the schemas, so that `anyOf` says the same as `oneOf`."""
+    if len(schemas) > COMPARED_VARIANTS:
+        return False
+    return all(disjoint(left, right, resolve=context.target) for left, right in combinations(schemas, 2))
+
+
+def _multiplied(node: JsonObject) -> int:
+    """Return how many branches a union has with those beside it."""
+    return prod(map(_alternatives, as_array(node["allOf"])), start=_alternatives(node))
+
+
+def _with_fewer(node: JsonObject) -> tuple[JsonObject, list[Json]]:
+    """Return a union without those beside it that would multiply its branches to many, and these."""
+    many = _alternatives(node)
+    kept: list[Json] = []
+    dropped: list[Json] = []
+    for member in as_array(node["allOf"]):
+        factor = _alternatives(member)
+        if factor == 1 or many * factor <= COMPARED_VARIANTS:
+            many *= factor
+            kept.append(member)
+        else:
+            dropped.append(member)
+    fewer: JsonObject = {name: value for name, value in node.items() if name != "allOf"} | ({"allOf": kept} if kept else {})
+    return fewer, dropped
+
+
+def _alternatives(schema: Json) -> int:
+    """Return by how much a schema multiplies the branches of a union beside it."""
+    lists = [schema[word] for word in ("anyOf", "oneOf") if word in schema] if isinstance(schema, dict) else []
+    return prod(len(as_array(each)) for each in lists)
+
+
+# Let the objects of one union begin with keys that differ, or tell them apart: OpenAI refuses others.
+
+
+class Led(NamedTuple):
+    """The variants of a union, each beginning with a key that differs or discriminates where it has one."""
+
+    variants: list[Variant]
+    alike: list[int]
+    """Those that have none to begin with."""
+    progress: Progress
+
+
+def with_distinct_first_keys(variants: Sequence[Variant], progress: Progress) -> Led:
+    """Let objects of one union begin with keys that differ or discriminate."""
+    definitions = progress.definitions
+    found = [_copied(variant, definitions) for variant in variants]
+    objects = [number for number, variant in enumerate(found) if variant.kind == "object" and variant.body.get("properties")]
+    for _ in objects:  # what is led by another key may meet objects that begin with it
+        leaders = [(group, _leader([found[number] for number in group])) for group in _alike(found, objects)]
+        leaders = [(group, leader) for group, leader in leaders if leader is not None]
+        if not leaders:
+            break
+        for group, leader in leaders:
+            for number in group:
+                found[number], progress = _led(found[number], leader or "", progress)
+    under_way = [number for number, variant in enumerate(found) if variant.kind == "ref" and definitions.under_way(variant)]
+    if under_way:  # nobody knows yet with which key they will begin
+        return Led(found, [*objects, *under_way] if len(under_way) > 1 else objects, progress)
+    return Led(found, [number for group in _alike(found, objects) for number in group], progress)
+
+
+def _copied(variant: Variant, definitions: PayloadDefinitions) -> Variant:
+    """Return an object that is referred to as it is written out."""
+    body = definitions.bodies.get(variant.codec.name) if variant.kind == "ref" and isinstance(variant.codec, RefCodec) else None
+    if body is None or body.get("type") != "object" or not isinstance(variant.codec, RefCodec):
+        return variant
+    copy: JsonObject = {name: value for name, value in body.items() if name not in {"title", "description"}}
+    name, text = variant.codec.name, body.get("description")
+    text = variant.text or (text if isinstance(text, str) else None)
+    return replace(variant, kind="object", body=copy, codec=definitions.codecs[name], text=text, definition=name)
+
+
+def _alike(variants: Sequence[Variant], objects: Sequence[int]) -> list[list[int]]:
+    """Return the groups of objects that begin with one key which does not tell them apart."""
+    groups: dict[str, list[int]] = {}
+    for number in objects:
+        groups.setdefault(next(iter(mapping(variants[number].body["properties"]))), []).append(number)
+    return [
+        group
+        for first, group in groups.items()
+        if len(group) > 1 and not _discriminates([variants[number] for number in group], first)
+    ]
+
+
+def _leader(group: Sequence[Variant]) -> str | None:
+    """Return a key that tells the objects of a group apart; `None` if they have none in common."""
+    properties = [mapping(variant.body["properties"]) for variant in group]
+    shared = [name for name in properties[0] if all(name in others for others in properties[1:])]
+    return next((name for name in shared if _discriminates(group, name)), None)
+
+
+def _led(variant: Variant, leader: str, progress: Progress) -> tuple[Variant, Progress]:
+    """Let an object begin with one of its keys."""
+    body = leading(variant.body, leader, mapping(variant.body["properties"])[leader])
+    if isinstance(variant.node, dict):
+        reason = f"begins with {dumps(leader, indent=False)}, which tells the alternatives apart"
+        progress = progress.lose(variant.node, "properties", "annotation", reason)
+    return replace(variant, body=body), progress
+
+
+def _discriminates(group: Sequence[Variant], name: str) -> bool:
+    """Say whether a property has constant values that differ in all objects of a group."""
+    seen: set[Hashable] = set()
+    for variant in group:
+        schema = mapping(variant.body["properties"]).get(name)
+        if not isinstance(schema, dict) or not schema.keys() & {"const", "enum"} or name not in required_names(variant.body):
+            return False
+        values = {freeze(value) for value in listed_values(schema)}
+        if values & seen:
+            return False
+        seen |= values
+    return True
+
+
+# Keep the alternatives of a union apart that mean different things by what is sent alike.
+#
+# Two lists may be read in two ways (as texts, as values written into texts), and so may two objects.
+# A list that is more than its items say stands in an object of its own, and objects begin with a key that names them.
+# That is done only where an answer could be meant either way: types, constants and required properties mostly tell.
+
+
+def disambiguated(variants: Sequence[Variant], dialect: Dialect, progress: Progress) -> tuple[list[Variant], Progress]:
+    """Return the variants of a union with lists and objects so that no answer can be meant in two ways."""
+    found = _boxed(variants, dialect, progress.definitions)
+    alike: list[int] = []
+    if dialect.first_keys:
+        found, alike, progress = with_distinct_first_keys(found, progress)
+    objects = [number for number, variant in enumerate(found) if isinstance(variant.body.get("properties"), dict)]
+    objects = [number for number in objects if found[number].kind == "object"]
+    led = set(alike)
+    rest = [number for number in objects if number not in led]
+    chosen = [*alike, *(rest[number] for number in _mistakable([found[each] for each in rest], dialect, progress.definitions))]
+    found, definitions = _tagged(found, chosen, objects, dialect, progress.definitions)
+    for number, variant in enumerate(found):
+        found[number], definitions = shared_copy(variant, definitions)
+    return found, progress.with_definitions(definitions)
+
+
+def _boxed(variants: Sequence[Variant], dialect: Dialect, definitions: PayloadDefinitions) -> list[Variant]:
+    """Put the lists that could be mistaken for others into objects of their own."""
+    found = list(variants)
+    lists = [number for number, variant in enumerate(variants) if variant.kind == "array"]
+    if len(lists) < 2:
+        return found
+    mistakable = {lists[number] for number in _mistakable([variants[each] for each in lists], dialect, definitions)}
+    taken = {name for variant in variants if variant.kind == "object" for name in mapping(variant.body.get("properties"))}
+    for number in lists:
+        codec = variants[number].codec
+        if codec is not None and (number in mistakable or isinstance(codec, PairsCodec)):
+            key = unique_name("entries" if isinstance(codec, PairsCodec) else "items", taken, 60)
+            taken.add(key)
+            found[number] = _box(variants[number], key, dialect)
+    return found
+
+
+def _box(variant: Variant, key: str, dialect: Dialect) -> Variant:
+    """Put a list into an object of its own; one that stands for a map shows even when empty that it does."""
+    box: JsonObject = {"type": "object", "properties": {key: variant.body}, "required": [key]}
+    if dialect.closed:
+        box["additionalProperties"] = False
+    if "propertyOrdering" in dialect.keywords:
+        box["propertyOrdering"] = [key]
+    return replace(variant, kind="object", body=box, codec=BoxCodec(key, variant.codec))
+
+
+def _tagged(
+    variants: Sequence[Variant], chosen: Sequence[int], objects: Sequence[int], dialect: Dialect, definitions: PayloadDefinitions
+) -> tuple[list[Variant], PayloadDefinitions]:
+    """Let each of the chosen objects begin with a key that none of the objects has and that names it."""
+    found = list(variants)
+    if not chosen:
+        return found, definitions
+    named = {name for number in objects for name in mapping(variants[number].body["properties"])}
+    for variant in (variants[number] for number in chosen):
+        if variant.kind == "ref" and isinstance(variant.node, dict):
+            named |= mapping(variant.node.get("properties")).keys()
+    tag = unique_name("option", named, 64)
+    for number, label in _labels([(number, variants[number]) for number in chosen], tag, definitions).items():
+        variant = variants[number]
+        definitions = definitions.labelled(variant, tag, label)
+        if variant.kind == "ref":
+            found[number], definitions = tagged_later(variant, tag, label, definitions)
+        else:
+            body, codec = with_tag(variant.body, variant.codec, tag, label, constant="const" in dialect.keywords)
+            found[number] = replace(variant, body=body, codec=codec)
+    return found, definitions
+
+
+def _labels(chosen: Sequence[tuple[int, Variant]], tag: str, definitions: PayloadDefinitions) -> dict[int, str]:
+    """Return a label for each of the chosen objects: one that a copy of its definition has already, where there is one.
+
+    Were definitions numbered anew in each union, there would be a copy for each pair of a definition and a number.
+    """
+    labels: dict[int, str] = {}
+    taken: set[str] = set()
+    for number, variant in chosen:
+        known = definitions.labels.get((definition_name(variant), tag), ())
+        if (label := next((each for each in known if each not in taken), None)) is not None:
+            labels[number] = label
+            taken.add(label)
+    for place, (number, variant) in enumerate(chosen, 1):
+        if number not in labels:
+            labels[number] = unique_name(variant.title or f"option_{place}", taken, 60)
+            taken.add(labels[number])
+    return {number: labels[number] for number, _ in chosen}
+
+
+def _mistakable(variants: Sequence[Variant], dialect: Dialect, definitions: PayloadDefinitions) -> list[int]:
+    """Return the variants of which an answer could be taken for another one that means something else."""
+    found: set[int] = set()
+    seen: dict[int, JsonObject] = {}
+
+    def answered(number: int) -> JsonObject:
+        if number not in seen:
+            seen[number] = _as_answered(variants[number].body, dialect)
+        return seen[number]
+
+    def resolve(reference: str) -> Json:
+        body = definitions.bodies.get(reference.rsplit("/", 1)[-1])
+        return None if body is None else _close_objects(body, dialect)
+
+    codecs = [variant.codec for variant in variants]
+    pairs = combinations(range(len(variants)), 2)
+    for left, right in islice(pairs, COMPARED_PAIRS):
+        if codecs[left] != codecs[right] and not disjoint(answered(left), answered(right), resolve=resolve):
+            found |= {left, right}
+    if (rest := next(pairs, None)) is not None:
+        found |= _taken_for_alike(codecs, *rest)
+    return sorted(found)
+
+
+def _taken_for_alike(codecs: Sequence[Codec], left: int, right: int) -> set[int]:
+    """Return the variants that are in a pair with different codecs which is not compared.
+
+    `left` and `right` are the first pair that is not; after it come `left` with each variant behind `right`,
+    and the variants behind `left` with one another.
+    """
+    beside = {number for number in range(right, len(codecs)) if codecs[number] != codecs[left]}
+    behind = range(left + 1, len(codecs))
+    differ = any(codecs[number] != codecs[left + 1] for number in behind)
+    return {*([left] if beside else []), *beside, *(behind if differ else [])}
+
+
+def _as_answered(body: JsonObject, dialect: Dialect) -> JsonObject:
+    """Return the schema of answers by which a variant is told from others: an empty list tells nothing."""
+    body = _close_objects(body, dialect)
+    return {**body, "minItems": max(1, bound(body, "minItems") or 0)} if body.get("type") == "array" else body
+
+
+def _close_objects(body: JsonObject, dialect: Dialect) -> JsonObject:
+    """Return a schema whose objects are closed: where a target cannot say so, the one is meant that declares what there is."""
+    if dialect.closed:
+        return body
+    closed = map_schemas(body, _close_node)
+    return closed if isinstance(closed, dict) else body
+
+
+def _close_node(node: Json) -> Json:
+    if not isinstance(node, dict) or node.get("type") != "object":
+        return node
+    if not node.keys().isdisjoint({"additionalProperties", "patternProperties"}):
+        return node
+    return {**node, "additionalProperties": False}
+
+
+# Write a union for a target without unions: GigaChat.
+#
+# * If all values can be listed, they become one enum of strings.
+# * Other scalars share one string.
+# * Objects become properties of one object; its property `choice` names the alternative that is given.
+
+
+def choice(variants: Sequence[Variant], dialect: Dialect, progress: Progress) -> tuple[JsonObject, Codec, Progress]:
+    """Write a union as one string, or as one object that names its alternative."""
+    if all(_finite(variant) for variant in variants):
+        return *_words(variants), progress
+    scalars = [variant for variant in variants if variant.kind not in {"object", "array", "ref"}]
+    containers = [variant for variant in variants if variant.kind in {"object", "array", "ref"}]
+    if len(scalars) > 1:
+        text, progress = as_json_text(scalars, progress)
+        scalars = [text]
+    if not containers:
+        notes: JsonObject = {"description": join_notes(*scalars[0].notes)} if scalars[0].notes else {}
+        return {**scalars[0].body, **notes}, scalars[0].codec, progress
+    reason = "is one of several, which the target cannot tie to the name of the choice"
+    for variant in variants:
+        if isinstance(variant.node, dict):
+            progress = progress.lose(variant.node, "type", reason=reason)
+            for keyword in variant.node:
+                if keyword in KEYWORDS and keyword not in NO_ASSERTIONS and keyword != "type":
+                    progress = progress.lose(variant.node, keyword, "part", reason, parts=False)
+    return *_choice_named([*containers, *scalars], dialect), progress
+
+
+def _words(variants: Sequence[Variant]) -> tuple[JsonObject, Codec]:
+    """Say values that can be listed as one enum of strings."""
+    known: dict[str, tuple[Json, Json]] = {}
+    for variant in variants:
+        for sent, value in _finite_table(variant):
+            word = sent if isinstance(sent, str) else dumps(sent, indent=False)
+            if word in known and freeze(known[word][1]) != freeze(value):
+                word = unique_name(word, known, 10_000)
+            known[word] = (word, value)
+    same = all(sent == value for sent, value in known.values())
+    return {"type": "string", "enum": list(known)}, None if same else ValuesCodec(tuple(known.values()))
+
+
+def _choice_named(variants: Sequence[Variant], dialect: Dialect) -> tuple[JsonObject, Codec]:
+    """Say alternatives as properties of one object, of which `choice` names the one that is given."""
+    labels: list[str] = []
+    of: dict[str, Choice] = {}
+    properties: JsonObject = {}
+    for variant in variants:
+        label = unique_name(_label(variant, dialect), [*labels, "choice"], 60)
+        labels.append(label)
+        if variant.kind == "null":
+            of[label] = Choice(None)
+            continue
+        text = join_notes(variant.text, *variant.notes) or f"If the choice is {label}."
+        properties[label] = {"description": text, **variant.body}
+        of[label] = Choice(label, variant.codec, without_annotations(variant.body))
+    words: list[Json] = [*labels]
+    named: JsonObject = {"type": "string", "enum": words, "description": "Which of the other properties is given."}
+    return {"type": "object", "properties": {"choice": named, **properties}, "required": ["choice"]}, ChoiceCodec(of)
+
+
+def _label(variant: Variant, dialect: Dialect) -> str:
+    """Return a word for an alternative: its title, the constant it begins with, its type."""
+    words = [variant.title] if variant.title else []
+    for schema in mapping(variant.body.get("properties")).values() if variant.kind == "object" else ():
+        values = listed_values(schema) if isinstance(schema, dict) else []
+        words += [value for value in values if isinstance(value, str) and len(values) == 1]
+    plain = (word if dialect.key is None else legal(word, dialect.key, "") for word in words)
+    return next((word for word in plain if word), {"array": "list", "string": "value"}.get(variant.kind, variant.kind))
+
+
+def _finite(variant: Variant) -> bool:
+    return variant.kind in {"null", "boolean"} or bool(variant.body.keys() & {"enum", "const"})
+
+
+def _finite_table(variant: Variant) -> list[tuple[Json, Json]]:
+    if variant.kind == "null":
+        return [("null", None)]
+    if variant.kind == "boolean":
+        return [("true", True), ("false", False)]
+    return list(pairs_by_sent(variant).values())
+
+
+# Make one schema of the variants of a value, with what is said of it in front.
+#
+# * Equal variants are one, and strings that cannot be told apart are one.
+# * OpenAI refuses objects of one union that begin with the same key, unless that key tells them apart:
+#   a constant that does is moved to the front, and if there is none, a key `option` is added, which the codec removes.
+#   The same key is added for any target if an answer could be read in two ways.
+# * GigaChat has no unions: see `choice.py`.
+
+
+SILENT = frozenset({"$schema", "$defs", "definitions", "$id", "$anchor", "$dynamicAnchor", "$vocabulary", "title", "description"})
+"""Annotations that have done their work in a flat schema, or are carried over elsewhere."""
+_QUIET = SILENT | (KEYWORDS.keys() - NO_ASSERTIONS)
+"""Keywords of which `described` has nothing to say."""
+_IN_DESCRIPTION = "has no force; what a model can use of it is in the description"
+
+
+_SCALARS = frozenset({"string", "integer", "number", "boolean"})
+_MORE = (KEYWORDS.keys() - NO_ASSERTIONS - {"type"}) | OF_STRINGS | OF_NUMBERS
+"""Keywords that may say more of a value than its type."""
+
+Rebuilt: TypeAlias = tuple[JsonObject | None, Codec, Progress]
+"""A schema in the target's words, `None` if there is no such value, the codec of its values, and what was found out."""
+
+
+def fit(node: Json, context: RewriteContext, progress: Progress, list_variants: ListVariants) -> Rebuilt:
+    """Return the schema in the target's words for a schema."""
+    if (kind := scalar_type(node, context)) is not None:
+        return described(node, {"type": kind}, None, (), context.dialect, progress)
+    found, progress = list_variants(node, context, progress)
+    return combine(node, found, context, progress)
+
+
+def scalar_type(node: Json, context: RewriteContext) -> str | None:
+    """Return the scalar type that is all a schema asks for; `None` for every other schema.
+
+    Most schemas are such: what is said of them needs no variants that are put together.
+    """
+    if not isinstance(node, dict) or context.active or context.nested >= REBUILT_LEVELS:
+        return None
+    kind = node.get("type")
+    return kind if isinstance(kind, str) and kind in _SCALARS and _MORE.isdisjoint(node) else None
+
+
+def combine(
+    node: Json, variants: Sequence[Variant], context: RewriteContext, progress: Progress, notes: Sequence[str] = ()
+) -> Rebuilt:
+    """Return one schema for several variants, described by what its node and the notes say of it."""
+    dialect = context.dialect
+    if not variants or len(variants) > 2 or variants[0].kind == "null":
+        return combine_variants(node, variants, context, progress, notes)[0]
+    variant = variants[0]
+    body, codec = variant.body, variant.codec
+    if len(variants) == 2:
+        if variants[1].kind != "null" or dialect.unions == "choice" or (not dialect.null and variant.anything):
+            return combine_variants(node, variants, context, progress, notes)[0]
+        body, codec = _or_null(variant, dialect)
+    told = (*variant.notes, variant.text, *notes) if variant.notes or variant.text or notes else ()
+    return described(node, body, codec, told, dialect, progress)
+
+
+def combine_variants(
+    node: Json, variants: Sequence[Variant], context: RewriteContext, progress: Progress, notes: Sequence[str] = ()
+) -> tuple[Rebuilt, Sequence[Variant]]:
+    """Return one schema for several variants, and them as they stand in it: some are changed so that they can be told apart."""
+    variants, progress = _merge_variants(context, variants, progress)
+    if not variants:
+        return (None, None, progress), variants
+    shared = [text for text in variants[0].notes if all(text in variant.notes for variant in variants if variant.kind != "null")]
+    if len(variants) == 1:
+        shared += [text for text in [variants[0].text] if text]
+    union, progress = _united(context, variants, tuple(shared), progress)
+    return described(node, union.body, union.codec, [*union.notes, *notes], context.dialect, progress), union.variants
+
+
+def _merge_variants(context: RewriteContext, variants: Sequence[Variant], progress: Progress) -> tuple[list[Variant], Progress]:
+    """Return variants that differ: equal ones once, what accepts anything alone, strings that cannot be told apart as one."""
+    dialect = context.dialect
+    if (widest := taking_anything(variants)) is not None:
+        nulls = [variant for variant in variants if variant.kind == "null"] if widest.written and dialect.null else []
+        return [widest, *nulls], progress
+    if len(variants) < 2 or (len(variants) == 2 and variants[1].kind == "null" != variants[0].kind):
+        return list(variants), progress
+    found = without_needless(variants)
+    strings = [variant for variant in found if variant.kind == "string"]
+    if len(strings) > 1:
+        strange = any(_strange(variant) for variant in strings)
+        listed = all(same_enumeration(left, right) for left, right in pairwise(strings))
+        if any(variant.written for variant in strings) or (strange and not listed):
+            text, progress = as_json_text(strings, progress)
+            found = [*(variant for variant in found if variant.kind != "string"), text]
+    nulls = [variant for variant in found if variant.kind == "null"]
+    if len(nulls) > 1:
+        null = replace(nulls[0], text=join_notes(*(variant.text for variant in nulls)))
+        found = [null if variant is nulls[0] else variant for variant in found if variant.kind != "null" or variant is nulls[0]]
+    return join_enumerations(dialect, distinct(found)), progress
+
+
+def _strange(variant: Variant) -> bool:
+    """Say whether strings of a variant stand for other values."""
+    return isinstance(variant.codec, ValuesCodec) and any(not isinstance(value, str) for _, value in variant.codec.values)
+
+
+class _United(NamedTuple):
+    """One schema for several variants."""
+
+    body: JsonObject
+    codec: Codec
+    notes: tuple[str, ...]
+    """What is said of all of them."""
+    variants: Sequence[Variant]
+    """The variants as they stand in it, in their order."""
+
+
+def _united(
+    context: RewriteContext, variants: Sequence[Variant], shared: tuple[str, ...], progress: Progress
+) -> tuple[_United, Progress]:
+    """Return one schema for variants that differ, and the codec that finds the variant of an answer."""
+    dialect = context.dialect
+    if len(variants) == 1 and variants[0].kind == "null" and not dialect.null_type and dialect.null:
+        body: JsonObject = {"type": ["string", "null"], "enum": ["null", None]}
+        return _United(body, ValuesCodec(((None, None), ("null", None))), shared, variants), progress
+    if len(variants) == 1 and (variants[0].kind != "null" or dialect.null):
+        return _United(variants[0].body, variants[0].codec, shared, variants), progress
+    if dialect.unions == "choice":
+        body, codec, progress = choice(variants, dialect, progress)
+        return _United(body, codec, shared, variants), progress
+    others = [variant for variant in variants if variant.kind != "null"]
+    nulls = [variant for variant in variants if variant.kind == "null"]
+    if len(others) == 1:
+        body, codec = _or_null(others[0], dialect)
+        return _United(body, codec, _more(shared, [others[0].text, *others[0].notes]), variants), progress
+    others, progress = disambiguated(others, dialect, progress)
+    apart = [*others, *nulls]
+    if dialect.type_lists and all(variant.bare for variant in others):
+        return _United({"type": [variant.kind for variant in apart]}, None, shared, apart), progress
+    for variant in nulls:
+        shared = _more(shared, [variant.text, *variant.notes])
+    bodies: list[Json] = [_branch(variant, shared, dialect) for variant in others]
+    return _United({"anyOf": [*bodies, *(variant.body for variant in nulls)]}, _codec_of(others, nulls), shared, apart), progress
+
+
+def _more(shared: tuple[str, ...], texts: Sequence[str | None]) -> tuple[str, ...]:
+    """Return what is said of all variants, with more of it."""
+    return (*shared, *(text for text in texts if text and text not in shared))
+
+
+def _branch(variant: Variant, shared: Sequence[str], dialect: Dialect) -> JsonObject:
+    """Return one alternative with what is said of it alone."""
+    head: JsonObject = {"title": variant.title} if variant.title and "title" in dialect.keywords else {}
+    if text := join_notes(variant.text, *(note for note in variant.notes if note not in shared)):
+        head["description"] = text
+    if head and "$ref" in variant.body:
+        return {**head, "anyOf": [variant.body]}
+    return {**head, **variant.body} if head else variant.body
+
+
+def _codec_of(others: Sequence[Variant], nulls: Sequence[Variant]) -> Codec:
+    """Return the codec of a union: nothing if nothing changes in any branch."""
+    if all(variant.codec is None for variant in others):
+        return None
+    return UnionCodec(tuple(Alternative(without_annotations(variant.body), variant.codec) for variant in [*others, *nulls]))
+
+
+def _or_null(variant: Variant, dialect: Dialect) -> tuple[JsonObject, Codec]:
+    """Return the schema of a variant that takes null besides, and its codec."""
+    codec = variant.codec
+    if codec is None:
+        return _nullable(variant.body, variant.kind, dialect), None
+    if isinstance(codec, RefCodec) or (isinstance(codec, TextCodec) and "null" not in (codec.kinds or ("null",))):
+        codec = replace(codec, null=True)  # it stands beside the text as itself
+    return _nullable(variant.body, variant.kind, dialect), codec
+
+
+def _nullable(body: JsonObject, kind: str, dialect: Dialect) -> JsonObject:
+    if kind == "any":
+        return body
+    scalar = kind in _SCALARS and "anyOf" not in body
+    if not scalar or (("enum" in body or "const" in body) and "null" not in dialect.enums):
+        return {"anyOf": [body, {"type": "null"}]}
+    types: JsonObject = {"type": [body["type"], "null"]}
+    if "const" in body:
+        return {**types, "enum": [body["const"], None]}
+    if "enum" in body:
+        return {**body, **types, "enum": [*as_array(body["enum"]), None]}
+    return {**body, **types}
+
+
+def described(
+    node: Json, body: JsonObject, codec: Codec, notes: Sequence[str | None], dialect: Dialect, progress: Progress
+) -> Rebuilt:
+    """Return a schema with title and description in front, annotations the target lacks among the latter."""
+    if not isinstance(node, dict):
+        text = join_notes(*notes) if notes else None
+        return (_headed({"description": text}, body, {}) if text else body, codec, progress)
+    head: JsonObject = {}
+    tail: JsonObject = {}
+    description, title = node.get("description"), node.get("title")
+    description = description if isinstance(description, str) else None
+    for keyword in () if _QUIET.issuperset(node) else node:
+        if keyword in _QUIET:
+            continue
+        if keyword == "default" and codec is None and "default" in dialect.keywords:
+            tail["default"] = node["default"]
+            continue
+        progress = progress.lose(node, keyword, "annotation", _IN_DESCRIPTION)
+        if keyword in NO_ASSERTIONS and (text := said(node, keyword)):
+            notes = [*notes, text]
+    if title and isinstance(title, str):
+        if "title" in dialect.keywords:
+            head["title"] = title
+        elif not description:
+            description = title
+        else:
+            progress = progress.lose(node, "title", "annotation", "has no place beside the description")
+    if text := join_notes(description, *notes) if notes else description:
+        head["description"] = text
+    if not tail and "$ref" not in body:
+        return ({**head, **body} if head else body, codec, progress)
+    return (_headed(head, body, tail) if head or tail else body, codec, progress)
+
+
+def _headed(head: JsonObject, body: JsonObject, tail: JsonObject) -> JsonObject:
+    """Return a schema with something in front and something behind; nothing may stand beside a reference."""
+    return {**head, "anyOf": [body], **tail} if head and "$ref" in body else {**head, **body, **tail}

@@ -1,0 +1,348 @@
+"""Ask the engines that are installed whether they take a payload, and whether they hold answers to its order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import islice, pairwise
+from typing import NamedTuple, TypeAlias
+
+from instrc.problems.files import TooLarge
+from instrc.problems.problem import CompileError
+from instrc.providers import targets
+from instrc.providers.dialect import Dialect, schema_in
+from instrc.providers.lowering.lower import Lowering
+from instrc.providers.lowering.rules import Breach, breaches
+from instrc.providers.lowering.spelling import standard
+from instrc.schema.samples import referred, sample
+from instrc.schema.validation import accepts, json_fault
+from instrc.schema.wellformed import problems_of
+from instrc.text.arguments import excerpt, takes_plain_values
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, is_deeper, listing, mapping, pointer
+from instrc.text.limits import LOWERED_LEVELS, MEASURED_ROUNDS, MEASURED_STEPS, SAMPLE_LEVELS, VERIFIED_ORDERS, VERIFIED_PATTERN
+
+# Estimate how long a schema becomes when everything in it is written out, as outlines-core does in one regular expression.
+#
+# Recursion is written out three levels deep, and a place for any value takes about 14,000 characters.
+# An object whose properties are all optional repeats each of them for every one, so sizes multiply from level to level
+# (outlines-core 0.2.14, measured 2026-11-21).
+
+
+_ANYTHING = 14_000
+"""Characters that a place without a type takes: all of JSON, a few levels deep."""
+_PLAIN = 60
+"""Characters of a text, a number, a boolean or null."""
+ENDLESS = 10**12
+"""What is said of a schema that is too large to be measured."""
+
+
+def expanded_size(schema: Json) -> int:
+    """Return the characters that a schema would take with its references written out, within a factor of a few."""
+    return _Measuring(schema).size()
+
+
+class _Measuring:
+    """The measuring of one schema."""
+
+    def __init__(self, root: Json) -> None:
+        self._root = root
+        self._steps = 0
+
+    def size(self) -> int:
+        try:
+            return min(self._size(self._root, {}), ENDLESS)
+        except RecursionError:
+            return ENDLESS
+
+    def _size(self, node: Json, passed: dict[str, int]) -> int:
+        self._steps += 1
+        if self._steps > MEASURED_STEPS:
+            return ENDLESS
+        if not isinstance(node, dict) or not node.keys() & {"type", "enum", "const", "anyOf", "$ref"}:
+            return _ANYTHING
+        if "$ref" in node:
+            reference = str(node["$ref"])
+            count = passed.get(reference, 0)
+            return self._size(referred(self._root, reference), {**passed, reference: count + 1}) if count < MEASURED_ROUNDS else 0
+        if "anyOf" in node:
+            return sum(self._size(branch, passed) for branch in listing(node["anyOf"]))
+        if listed := listing(node["enum"]) if "enum" in node else [node["const"]] if "const" in node else []:
+            return sum(len(str(value)) + 4 for value in listed)
+        types = listing(node["type"]) or [node["type"]]
+        return sum(self._size_of_kind(node, kind, passed) for kind in types)
+
+    def _size_of_kind(self, node: JsonObject, kind: Json, passed: dict[str, int]) -> int:
+        if kind == "array":
+            prefix = sum(self._size(item, passed) for item in listing(node.get("prefixItems")))
+            return prefix + 2 * self._size(node["items"], passed) if "items" in node else prefix or _ANYTHING
+        if kind != "object":
+            return _PLAIN
+        properties = mapping(node.get("properties"))
+        rest = node.get("additionalProperties", True)
+        beside = 2 * self._size(rest, passed) if rest is not False and not properties else 0
+        inside = sum(len(name) + 20 + self._size(child, passed) for name, child in properties.items())
+        return beside + inside * (1 if node.get("required") else max(len(properties), 1)) + _PLAIN
+
+
+# Change the order of keys in an instance: what an engine has to refuse that keeps the declared order.
+
+
+class Swap(NamedTuple):
+    """An instance in which two neighbours that a schema declares have changed places."""
+
+    value: Json
+    place: str
+    """Of the object, as a JSON Pointer into the instance."""
+    keys: tuple[str, str]
+
+
+def swaps(value: Json, schema: Json) -> Iterator[Swap]:
+    """Yield an instance with each pair of declared neighbours swapped, one pair at a time; undeclared keys have no order."""
+    yield from _swaps(value, schema, schema, (), 0)
+
+
+def _swaps(value: Json, schema: Json, root: Json, path: tuple[str | int, ...], level: int) -> Iterator[Swap]:
+    if not isinstance(schema, dict) or level > SAMPLE_LEVELS:
+        return
+    if "$ref" in schema:
+        yield from _swaps(value, referred(root, str(schema["$ref"])), root, path, level + 1)
+    elif "anyOf" in schema:
+        definitions = mapping(mapping(root).get("$defs"))
+        fitting = (branch for branch in listing(schema["anyOf"]) if accepts(branch, value, definitions))
+        yield from _swaps(value, next(fitting, None), root, path, level + 1)
+    elif isinstance(value, dict):
+        properties = mapping(schema.get("properties"))
+        names = list(value)
+        for first, second in pairwise(names):
+            if first in properties and second in properties:
+                order = [second if name == first else first if name == second else name for name in names]
+                swapped: JsonObject = {name: value[name] for name in order}
+                yield Swap(swapped, pointer(path), (first, second))
+        for name, item in value.items():
+            child = properties.get(name, schema.get("additionalProperties"))
+            for found in _swaps(item, child, root, (*path, name), level + 1):
+                around: JsonObject = {**value, name: found.value}
+                yield found._replace(value=around)
+    elif isinstance(value, list):
+        prefix = listing(schema.get("prefixItems"))
+        for index, item in enumerate(value):
+            child = prefix[index] if index < len(prefix) else schema.get("items")
+            for found in _swaps(item, child, root, (*path, index), level + 1):
+                yield found._replace(value=[*value[:index], found.value, *value[index + 1 :]])
+
+
+# Ask the engines that are installed whether they take a payload, and whether they hold answers to its order.
+#
+# Engines are optional (`pip install instrc[verify]`): llguidance decides for Mistral and, with xgrammar, for vLLM;
+# outlines-core is asked for its opinion.  Targets without a public engine are judged by our own rules.
+#
+# Order is tried out: a sample answer in which two declared neighbours have changed places must be rejected, each pair by
+# itself.
+# Keys that nobody declared, of maps and open objects, have no order, and none is demanded.
+# xgrammar 0.2.8 keeps declared keys out of the undeclared ones of an open object if they are ASCII, and else does not:
+# a Cyrillic key may come late there (`ordered` is false and `loose` names it), or twice, with any value, as `lift` finds.
+# No way of writing the schema avoids that but other keys; closed objects are not affected.
+
+
+Matcher: TypeAlias = Callable[[str], bool]
+"""Says whether a text is a whole answer that a grammar accepts."""
+
+
+class Unasked(Exception):  # noqa: N818  -- nobody erred
+    """An engine would not come back in time, or not with the memory there is."""
+
+
+class Opinion(NamedTuple):
+    """What one engine says."""
+
+    engine: str
+    binding: bool
+    """Whether the target runs on this engine."""
+    accepted: bool | None
+    """Whether the schema compiles; `None` if the engine is not installed, or was not asked."""
+    reason: str | None = None
+    answers: bool | None = None
+    """Whether a sample answer is accepted; `None` if none was found, as for a pattern without a text, or none could be shown."""
+    ordered: bool | None = None
+    """Whether that answer is rejected whichever two declared neighbours in it are swapped; `None` if there are none."""
+    loose: str | None = None
+    """A swap that was accepted all the same: its keys and its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What the rules of a target and the engines say of a payload."""
+
+    target: str
+    breaches: tuple[Breach, ...]
+    opinions: tuple[Opinion, ...]
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The engines that have said something."""
+        return tuple(opinion.engine for opinion in self.opinions if opinion.accepted is not None)
+
+    @property
+    def accepted(self) -> bool | None:
+        """Whether no rule is broken and no engine of the target refuses; `None` if none of its engines could be asked."""
+        binding = [opinion.accepted for opinion in self.opinions if opinion.binding]
+        if self.breaches or False in binding:
+            return False
+        return None if binding and True not in binding else True
+
+    @property
+    def ordered(self) -> bool | None:
+        """Whether order is enforced by every engine of the target that was asked; `None` if none could tell."""
+        said = [opinion.ordered for opinion in self.opinions if opinion.binding and opinion.ordered is not None]
+        return all(said) if said else None
+
+    def to_json(self) -> JsonObject:
+        """Return the whole as plain JSON."""
+        return {
+            "target": self.target,
+            "accepted": self.accepted,
+            "asked": list(self.asked),
+            "ordered": self.ordered,
+            "breaches": [breach._asdict() for breach in self.breaches],
+            "engines": [opinion._asdict() for opinion in self.opinions],
+        }
+
+
+@takes_plain_values
+def verify(payload: Lowering | Json, target: str | Dialect | None = None) -> Verification:
+    """Check a payload of a target, or a schema in its words alone, against its rules and the installed engines.
+
+        lowered = instrc.lower({"type": "object", "properties": {"text": {"type": "string"}}}, "anthropic-strict")
+        assert not instrc.verify(lowered).breaches
+
+    Without a `target`, a lowering is checked by the target it was made for, and a payload as one of `openai`.
+    """
+    if isinstance(payload, Lowering):
+        dialect = payload.dialect if target is None else targets.dialect(target)
+        return _verified(payload.payload, dialect)
+    return _verified(payload, targets.dialect("openai" if target is None else target))
+
+
+def _verified(payload: Json, dialect: Dialect) -> Verification:
+    if is_deeper(payload, LOWERED_LEVELS):
+        raise CompileError([TooLarge(what="the payload", limit=LOWERED_LEVELS, unit="levels")])
+    if json_fault(payload) is not None:
+        message = f"{excerpt(payload)} is not a payload: `verify` takes what `lower` returns, or its `payload`"
+        raise TypeError(message)
+    try:
+        schema, whole = schema_in(payload, dialect), payload
+    except (LookupError, TypeError, ValueError):
+        if not dialect.empty_schema and not breaches(payload, dialect):
+            return Verification(dialect.name, (), ())  # a tool without parameters, whose schema is left out
+        schema, whole = payload, _in_envelope(payload, dialect)
+    plain = standard(schema, dialect.spelling)
+    broken = _refused(plain, dialect) or breaches(whole, dialect)
+    opinions = [_opinion(name, engine, plain, binding=name in dialect.engines) for name, engine in _ENGINES.items()]
+    return Verification(dialect.name, tuple(broken), tuple(opinions))
+
+
+def _refused(schema: Json, dialect: Dialect) -> list[Breach]:
+    """Return what keeps a schema, in the words of JSON Schema, from being one; the rules of a target speak of schemas alone."""
+    return [Breach("schema", pointer(dialect.where) + problem.pointer, problem.reason) for problem in problems_of(schema)]
+
+
+def _in_envelope(schema: Json, dialect: Dialect) -> Json:
+    """Put a schema alone into the envelope of a target."""
+    from instrc.providers.dialect import fill_envelope
+
+    words = {"@name": "tool", "@description": None, "@schema": schema, "@schema-text": dumps(schema, indent=False), "@map": None}
+    return fill_envelope(dialect.envelope, words)
+
+
+def _opinion(name: str, engine: Callable[[Json], Matcher | None], schema: Json, *, binding: bool) -> Opinion:
+    """Ask one engine."""
+    if find_spec(name) is None:
+        return Opinion(name, binding, None, "is not installed")
+    try:
+        matcher = engine(schema)
+    except Unasked:
+        return Opinion(name, binding, None, "is not asked: what it would write out is too large")
+    except Exception as error:  # noqa: BLE001  -- engines raise what they like
+        return Opinion(name, binding, accepted=False, reason=f"{type(error).__name__}: {error}"[:500])
+    value = sample(schema)
+    if matcher is None or not accepts(schema, value):
+        return Opinion(name, binding, accepted=True)
+    ordered, loose = None, None
+    try:
+        answers = matcher(dumps(value, indent=False))
+        for swap in islice(swaps(value, schema), VERIFIED_ORDERS if answers else 0):
+            ordered = not matcher(dumps(swap.value, indent=False))
+            if not ordered:
+                loose = f"{dumps(swap.keys[1], indent=False)} before {dumps(swap.keys[0], indent=False)} at {swap.place or '/'}"
+                break
+    except Exception as error:  # noqa: BLE001  -- as above
+        return Opinion(name, binding, accepted=False, reason=f"{type(error).__name__}: {error}"[:500])
+    return Opinion(name, binding, accepted=True, answers=answers, ordered=ordered, loose=loose)
+
+
+def _llguidance(schema: Json) -> Matcher:
+    """Compile as Mistral and vLLM's guidance backend do."""
+    from llguidance import LLMatcher
+
+    return _guided(LLMatcher.grammar_from_json_schema(dumps(schema, indent=False)))
+
+
+def _guided(grammar: str) -> Matcher:
+    """Return what matches texts against a grammar of llguidance."""
+    from llguidance import LLMatcher, LLTokenizer
+
+    if message := LLMatcher.validate_grammar(grammar):
+        raise ValueError(message)
+    tokens = LLTokenizer("byte")
+
+    def accepts_text(text: str) -> bool:
+        matcher = LLMatcher(tokens, grammar)
+        wanted = tokens.tokenize_str(text)
+        return matcher.try_consume_tokens(wanted) == len(wanted) and bool(matcher.is_accepting())
+
+    return accepts_text
+
+
+def _xgrammar(schema: Json) -> Matcher:
+    """Compile as vLLM's and SGLang's default backend does."""
+    import xgrammar
+
+    vocabulary = [*(bytes([byte]) for byte in range(256)), b"<end>"]
+    info = xgrammar.TokenizerInfo(vocabulary, vocab_type=xgrammar.VocabType.RAW, vocab_size=257, stop_token_ids=[256])
+    compiled = xgrammar.GrammarCompiler(info).compile_json_schema(dumps(schema, indent=False))
+
+    def accepts_text(text: str) -> bool:
+        matcher = xgrammar.GrammarMatcher(compiled)
+        return bool(matcher.accept_string(text) and matcher.accept_token(256) and matcher.is_terminated())
+
+    return accepts_text
+
+
+def _outlines_core(schema: Json) -> Matcher | None:
+    """Compile as outlines does: into one regular expression.
+
+    Python would take for ever to match some of these, and outlines half a minute to make a table of them;
+    llguidance walks them as fast as its own grammars.
+    """
+    from outlines_core.json_schema import build_regex_from_schema
+
+    if expanded_size(schema) > VERIFIED_PATTERN * 20:
+        raise Unasked
+    expression = build_regex_from_schema(dumps(schema, indent=False))
+    if find_spec("llguidance") is None or len(expression) > VERIFIED_PATTERN:
+        return None
+    from llguidance import LLMatcher
+
+    try:
+        return _guided(LLMatcher.grammar_from_regex(expression))
+    except ValueError:
+        return None  # what one engine writes the other need not read
+
+
+_ENGINES: dict[str, Callable[[Json], Matcher | None]] = {
+    "llguidance": _llguidance,
+    "xgrammar": _xgrammar,
+    "outlines_core": _outlines_core,
+}

@@ -1,0 +1,729 @@
+"""Write a value in a target's words, and read it back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from itertools import islice
+from typing import assert_never
+
+from instrc.providers.codec import (
+    Alternative,
+    ArrayCodec,
+    BoxCodec,
+    ByPattern,
+    ChoiceCodec,
+    Codec,
+    Member,
+    NamesCodec,
+    ObjectCodec,
+    PairsCodec,
+    PlanCodec,
+    RefCodec,
+    SomeCodec,
+    TextCodec,
+    TupleCodec,
+    UnionCodec,
+    ValuesCodec,
+    wrapped,
+)
+from instrc.providers.maps import codecs_of
+from instrc.schema.patterns import candidates, may_match
+from instrc.schema.validation import DefinitionsValidator
+from instrc.schema.vocabulary import IN_PLACE
+from instrc.schema.walk import required_names, subschemas
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, JsonObject, Location, as_text, as_texts, at, equal, freeze, kind_of, listing, mapping
+from instrc.text.limits import CODEC_LEVELS, CODECS_FOLLOWED, RENAMED_LEVELS
+from instrc.tools.tasks import argument_text, argument_value
+
+# Match regular expressions of schemas.
+
+
+def entry_for(name: str, entries: Sequence[ByPattern]) -> ByPattern | None:
+    """Return the first entry for a name: one with a pattern that it matches, or with none."""
+    likely = set(candidates([entry.pattern for entry in entries if entry.pattern is not None], name))
+    return next(
+        (each for each in entries if each.pattern is None or (each.pattern in likely and may_match(each.pattern, name))), None
+    )
+
+
+# A plan between its two spellings, as the map of a lowering knows them.
+#
+# The payload has the uniform one, where each argument is `{ name, is, text }`; the value has the typed one, where the arguments
+# are an object.  `raw` lists, by tool, the arguments that are texts whatever is in them.
+
+
+Raw = Mapping[str, Sequence[str]]
+_PARTS = ("name", "is", "text")
+_REFERENCES = ("from", "each")
+
+
+def to_typed(plan: Json, raw: Raw) -> Json:
+    """Return a plan with the arguments of each task as an object; what is no uniform task is left as it is."""
+    if not isinstance(plan, list):
+        return plan
+    return [_with_arguments(task, _arguments_as_object, raw) for task in plan]
+
+
+def to_uniform(plan: Json, raw: Raw) -> Json:
+    """Return a plan with the arguments of each task as a list; what is no typed task is left as it is."""
+    if not isinstance(plan, list):
+        return plan
+    return [_with_arguments(task, _uniform, raw) for task in plan]
+
+
+def _with_arguments(task: Json, change: Callable[[Json, Sequence[str]], Json], raw: Raw) -> Json:
+    if not isinstance(task, dict):
+        return task
+    tool = task.get("tool")
+    texts = raw.get(tool, ()) if isinstance(tool, str) else ()
+    made = change(task.get("arguments"), texts)
+    return task if made is None else {**task, "arguments": made}
+
+
+def _arguments_as_object(entries: Json, texts: Sequence[str]) -> JsonObject | None:
+    """Return the arguments as an object; `None` where they are not well written, which is found when the plan is validated."""
+    if not isinstance(entries, list):
+        return None
+    found: dict[str, Json] = {}
+    for entry in entries:
+        if not isinstance(entry, dict) or not all(isinstance(entry.get(part), str) for part in _PARTS):
+            return None
+        name, kind, text = (as_text(entry[part]) for part in _PARTS)
+        if name in found or kind not in {"value", *_REFERENCES}:
+            return None
+        found[name] = argument_value(text, raw=name in texts) if kind == "value" else {kind: text}
+    return found
+
+
+def _uniform(arguments: Json, texts: Sequence[str]) -> list[Json] | None:
+    if not isinstance(arguments, dict):
+        return None
+    return [_entry(name, value, raw=name in texts) for name, value in arguments.items()]
+
+
+def _entry(name: str, value: Json, *, raw: bool) -> Json:
+    if isinstance(value, dict) and len(value) == 1:
+        [(kind, text)] = value.items()
+        if kind in _REFERENCES and isinstance(text, str):
+            return {"name": name, "is": kind, "text": text}
+    return {"name": name, "is": "value", "text": argument_text(value, raw=raw)}
+
+
+# Rename the keys of a value where the alphabet of a target needs other ones; everything else stays as it is.
+#
+# Which keys of a value are names and which are data is told by the schemas that apply at its place, so a map may hold any key.
+
+
+class KeyRenamer:
+    """Rename the keys of a value, and repair the case of its strings, by the schemas that apply to it."""
+
+    def __init__(
+        self,
+        root: Json,
+        rename: Callable[[str], str] = str,
+        back: dict[str, str] | None = None,
+        *,
+        fold: bool = False,
+        spare: bool = False,
+    ) -> None:
+        """`rename` is applied to declared names; with `back`, sent names of declared ones are turned into them instead.
+
+        With `spare`, null is left out where it is the default of a property that may be left out.
+        """
+        self._root = root
+        self._rename = rename
+        self._back = back
+        self._fold = fold
+        self._spare = spare
+
+    def converted(self, value: Json, schemas: list[Json], level: int = 0) -> Json:
+        """Return the value as the other side writes it."""
+        if level > RENAMED_LEVELS:
+            return value
+        if isinstance(value, dict):
+            nodes = list(self.applying(schemas))
+            declared = {name for node in nodes for name in _names(node)}
+            renamed_here = {self._back[key] for key in value if self._back.get(key) in declared} if self._back else set()
+            result: JsonObject = {}
+            for key, item in value.items():
+                if key in renamed_here:
+                    continue  # our name for what is there under the name that was sent
+                if self._spare and item is None and _is_null_by_default(nodes, key):
+                    continue
+                ours, sent = key, key
+                if self._back is not None:
+                    if self._back.get(key) in declared:
+                        ours = self._back[key]
+                    elif key[-1:] == "_" and key not in declared and self._back.get(key.rstrip("_")) in declared:
+                        ours = key[:-1]
+                    sent = ours
+                elif key in declared:
+                    sent = self._rename(key)
+                elif any(key.rstrip("_") == self._rename(name) != name for name in declared):
+                    sent = f"{key}_"  # what it would be called stands for another key
+                result[sent] = self.converted(item, list(schemas_of_key(nodes, ours)), level + 1)
+            return result
+        if isinstance(value, list):
+            nodes = list(self.applying(schemas))
+            return [self.converted(item, list(schemas_of_item(nodes, index)), level + 1) for index, item in enumerate(value)]
+        if self._fold and isinstance(value, str):
+            return folded(value, [item for node in self.applying(schemas) for item in _strings(node)])
+        return value
+
+    def applying(self, schemas: list[Json]) -> Iterator[JsonObject]:
+        """Yield the schema objects that speak of the same place as the given ones."""
+        stack: list[Json] = list(reversed(schemas))
+        seen: set[int] = set()
+        while stack:
+            node = stack.pop()
+            if not isinstance(node, dict) or id(node) in seen:
+                continue
+            seen.add(id(node))
+            yield node
+            if isinstance(ref := node.get("$ref"), str) and ref.startswith("#"):
+                from urllib.parse import unquote
+
+                with suppress(LookupError, ValueError):
+                    stack.append(at(self._root, unquote(ref[1:])))
+            stack.extend(schema for _, schema in subschemas(node, IN_PLACE))
+
+
+def _names(node: JsonObject) -> Iterator[str]:
+    yield from mapping(node.get("properties"))
+    yield from required_names(node)
+    for name, needs in mapping(node.get("dependentRequired")).items():
+        yield name
+        yield from (needed for needed in listing(needs) if isinstance(needed, str))
+    yield from mapping(node.get("dependentSchemas"))
+
+
+def schemas_of_key(nodes: list[JsonObject], name: str) -> Iterator[Json]:
+    """Yield the schemas of a property, by all that is said of its object."""
+    for node in nodes:
+        properties = mapping(node.get("properties"))
+        by_pattern = mapping(node.get("patternProperties"))
+        patterns = [by_pattern[pattern] for pattern in candidates(by_pattern, name) if may_match(pattern, name)]
+        yield from patterns
+        if name in properties:
+            yield properties[name]
+        elif not patterns:
+            yield from _held(node, "additionalProperties")
+        yield from _held(node, "unevaluatedProperties")
+
+
+def _is_null_by_default(nodes: list[JsonObject], name: str) -> bool:
+    """Say whether leaving a property out means null, by all that is said of it."""
+    declared = [mapping(properties[name]) for node in nodes if name in (properties := mapping(node.get("properties")))]
+    needed = any(name in required_names(node) for node in nodes)
+    return bool(declared) and not needed and all("default" in each and each["default"] is None for each in declared)
+
+
+def schemas_of_item(nodes: list[JsonObject], index: int) -> Iterator[Json]:
+    """Yield the schemas of an item, by all that is said of its array."""
+    for node in nodes:
+        prefix = listing(node.get("prefixItems"))
+        yield from [prefix[index]] if index < len(prefix) else _held(node, "items")
+        yield from _held(node, "contains")
+        yield from _held(node, "unevaluatedItems")
+
+
+def _held(node: JsonObject, keyword: str) -> list[Json]:
+    return [node[keyword]] if keyword in node else []
+
+
+def _strings(node: JsonObject) -> Iterator[str]:
+    values = [*listing(node.get("enum")), *([node["const"]] if "const" in node else [])]
+    yield from (value for value in values if isinstance(value, str))
+
+
+def folded(value: str, known: list[str]) -> str:
+    """Return the one known string that differs from a value in case only, or the value itself."""
+    if value in known:
+        return value
+    plain = value.casefold()
+    matching = {item for item in known if item.casefold() == plain}
+    return matching.pop() if len(matching) == 1 else value
+
+
+# Undo a lowering on a value: the interpreter of codecs, from the target's words to ours.
+
+
+class Decoder(ABC):
+    """The codecs of one map, one way: from an answer; a `Transcoder` knows the other way too."""
+
+    def __init__(self, record: JsonObject, *, fold: bool = True, texts: bool = False) -> None:
+        """`fold` repairs the case of listed strings where a codec allows it; `texts` reads text in place of a container."""
+        codecs = codecs_of(record)
+        self.codec: Codec = codecs.root
+        self._codecs = codecs.named
+        self._definitions = DefinitionsValidator(record.get("definitions"))
+        self._schema: Json = record.get("schema", True)
+        self._fold = fold
+        self._texts = texts
+        self._read: dict[tuple[int, int], tuple[Codec, Json, Json]] = {}
+        """Objects and lists that were read as unions, with what they stand for: to try each alternative of unions in unions
+        would double the work at each level."""
+
+    def read(self, answer: Json) -> Json:
+        """Return what an answer stands for."""
+        return self.decode(self.codec, answer)
+
+    def decode(self, codec: Codec, value: Json, level: int = 0) -> Json:
+        """Return what a value of the payload stands for; what does not look like one is left as it is."""
+        codec = self._dereference(codec, value)
+        if codec is None or value is None or level > CODEC_LEVELS:
+            return value
+        if self._texts and isinstance(value, str) and _is_container(codec):
+            value = _container(value)
+        match codec:
+            case ObjectCodec():
+                return self._object(codec, value, level) if isinstance(value, dict) else value
+            case ArrayCodec():
+                return self._array(codec, value, level) if isinstance(value, list) else value
+            case PairsCodec():
+                return self._pairs(codec, value, level) if isinstance(value, list) else value
+            case TupleCodec():
+                return self._tuple(codec, value, level) if isinstance(value, dict) else value
+            case TextCodec():
+                return from_text(codec, value) if isinstance(value, str) else value
+            case ValuesCodec():
+                return self._value(codec, value)
+            case UnionCodec():
+                return self._union(codec, value, level)
+            case ChoiceCodec():
+                return self._choice(codec, value, level) if isinstance(value, dict) else value
+            case BoxCodec():
+                if not isinstance(value, dict) or codec.key not in value:
+                    return value
+                return self.decode(codec.codec, value[codec.key], level + 1)
+            case PlanCodec():
+                return to_typed(self.decode(codec.codec, value, level), codec.raw)
+            case NamesCodec():
+                fold = self._fold and codec.fold
+                return KeyRenamer(self._schema, back=dict(codec.keys), fold=fold).converted(value, [self._schema])
+            case RefCodec():
+                return value  # it leads to itself
+            case _:
+                assert_never(codec)
+
+    def _dereference(self, codec: Codec, value: Json) -> Codec:
+        """Return what a reference to a codec stands for: nothing for a null that is sent as itself."""
+        for _ in range(CODECS_FOLLOWED):
+            if not isinstance(codec, RefCodec):
+                return codec
+            codec = None if value is None and codec.null else self._codecs.get(codec.name)
+        return None
+
+    def _array(self, codec: ArrayCodec, value: list[Json], level: int) -> Json:
+        known = len(codec.prefix)
+        return [
+            self.decode(codec.prefix[index] if index < known else codec.items, item, level + 1)
+            for index, item in enumerate(value)
+        ]
+
+    def _pairs(self, codec: PairsCodec, value: list[Json], level: int) -> Json:
+        entries = [self.decode(entry_codec(codec, item), item, level + 1) for item in value]
+        found: JsonObject = {}
+        for item in entries:
+            key = item.get("key") if isinstance(item, dict) else None
+            if not isinstance(item, dict) or not isinstance(key, str) or "value" not in item:
+                return value
+            found[key] = item["value"]
+        return found
+
+    def _object(self, codec: ObjectCodec, value: dict[str, Json], level: int) -> Json:
+        members, more, tag = codec.members, codec.more, codec.tag
+        own = {member.key: sent for sent, member in members.items() if member.key is not None and member.key not in members}
+        result: dict[str, Json] = {}
+        for sent, item in value.items():
+            if (tag is not None and sent == tag.key) or (more is not None and sent == more.at):
+                continue
+            member = members.get(sent)
+            if member is None and sent in own:  # a model that knows our name for it
+                if own[sent] in value:
+                    continue
+                member = members[own[sent]]
+                sent = own[sent]  # noqa: PLW2901  -- read on as if it had been sent so
+            if member is None:
+                stands_for = members.get(sent.rstrip("_"))
+                escaped = sent[-1:] == "_" and stands_for is not None and stands_for.key is not None
+                ours = sent[:-1] if escaped else sent
+                result[ours] = self.decode(other_codec(codec, ours), item, level + 1)
+            else:
+                self._member(sent, member, item, result, level)
+        for sent, member in members.items():
+            if member.missing and sent not in value:
+                result[sent if member.key is None else member.key] = None
+        if more is not None:
+            extra = self.decode(more.codec, value.get(more.at), level + 1)
+            if isinstance(extra, dict):
+                result.update({key: item for key, item in extra.items() if key not in set(more.declared)})
+        return result
+
+    def _member(self, sent: str, member: Member, item: Json, result: dict[str, Json], level: int) -> None:
+        """Put what a declared property stands for into the result."""
+        if item is None and member.absent:
+            return
+        ours = sent if member.key is None else member.key
+        word = member.null
+        if word is not None and isinstance(item, str) and (depth := wrapped(item, word)) is not None:
+            result[ours] = None if depth == 0 else item[1:-1]
+        else:
+            result[ours] = self.decode(member.codec, item, level + 1)
+
+    def _tuple(self, codec: TupleCodec, value: dict[str, Json], level: int) -> Json:
+        found = self.decode(codec.item, value, level + 1)
+        if not isinstance(found, dict):
+            return value
+        result: list[Json] = []
+        for key in codec.keys:
+            if key not in found:
+                return result
+            result.append(found[key])
+        following = None if codec.more is None else found.get(codec.more)
+        return [*result, *following] if isinstance(following, list) else result
+
+    def _value(self, codec: ValuesCodec, value: Json) -> Json:
+        sought = freeze(value)
+        for sent, original in codec.values:
+            if freeze(sent) == sought:
+                return original
+        if self._fold and isinstance(value, str):
+            near = folded(value, [sent for sent, _ in codec.values if isinstance(sent, str)])
+            return next((original for sent, original in codec.values if sent == near), value)
+        return value
+
+    def _union(self, codec: UnionCodec, value: Json, level: int) -> Json:
+        known = self._read.get((id(codec), id(value)))
+        if known is not None:
+            return known[2]
+        result = self._chosen(codec, value, level)
+        if isinstance(value, dict | list):
+            self._read[id(codec), id(value)] = codec, value, result  # both are kept, so that no other object gets their id
+        return result
+
+    def _chosen(self, codec: UnionCodec, value: Json, level: int) -> Json:
+        fitting = [each for each in codec.of if self._definitions.accepts(each.when, value)]
+        if fitting:
+            chosen = next((each for each in fitting if self._covers(each.when, value)), fitting[0])
+            return self.decode(chosen.codec, value, level + 1)
+        for each in codec.of:  # the case of a value may be all that is wrong
+            if each.codec is not None and self._definitions.accepts(each.when, self.normal(each.codec, value, level + 1)):
+                return self.decode(each.codec, value, level + 1)
+        kind = kind_of(value)
+        likely: Alternative | None = next(
+            (each for each in codec.of if each.codec is not None and self._is_of(kind, each.when)), None
+        )
+        return value if likely is None else self.decode(likely.codec, value, level + 1)
+
+    def _choice(self, codec: ChoiceCodec, value: dict[str, Json], level: int) -> Json:
+        label = value.get("choice")
+        named = codec.of.get(label) if isinstance(label, str) else None
+        if named is not None and named.key is None:
+            return None
+        for choice in ([] if named is None else [named], codec.of.values()):
+            for each in choice:
+                if each.key is not None and each.key in value:
+                    return self.decode(each.codec, value[each.key], level + 1)
+        return value
+
+    @abstractmethod
+    def normal(self, codec: Codec, value: Json, level: int) -> Json:
+        """Return a value as it would be sent if nothing but the case of words were wrong with it."""
+
+    def _covers(self, schema: Json, value: Json) -> bool:
+        """Say whether a schema declares all keys of an object."""
+        schema = self._definitions.dereferenced(schema)
+        declared = schema.get("properties") if isinstance(schema, dict) else None
+        return not isinstance(value, dict) or not isinstance(declared, dict) or value.keys() <= declared.keys()
+
+    def _is_of(self, kind: str, schema: Json) -> bool:
+        """Say whether a schema asks for values of one type."""
+        schema = self._definitions.dereferenced(schema)
+        return isinstance(schema, dict) and schema.get("type") == kind
+
+
+def other_codec(codec: ObjectCodec, name: str) -> Codec:
+    """Return the codec of a property that is not declared, which may hang on its name."""
+    if codec.declared is not None and name in codec.declared:
+        return None
+    found = entry_for(name, codec.by)
+    return codec.other if found is None else found.codec
+
+
+def entry_codec(codec: PairsCodec, pair: Json) -> Codec:
+    """Return the codec of an entry of a map, which may hang on its key."""
+    if codec.by and isinstance(pair, dict) and isinstance(key := pair.get("key"), str):
+        found = entry_for(key, codec.by)
+        return codec.item if found is None else found.codec
+    return codec.item
+
+
+def from_text(codec: TextCodec, text: str) -> Json:
+    """Read a value written as JSON text; text that is none, or of another type than may be, is the string itself."""
+    kinds = codec.kinds
+    try:
+        value = loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if kinds is None or kind_of(value) in kinds or (kind_of(value) == "integer" and "number" in kinds):
+        return value
+    return text if "string" in kinds else value
+
+
+def _is_container(codec: SomeCodec) -> bool:
+    """Say whether a codec is of values that are no text, so that a text in their place may be one written as JSON twice."""
+    return isinstance(codec, ObjectCodec | ArrayCodec | PairsCodec | TupleCodec | ChoiceCodec | BoxCodec | PlanCodec)
+
+
+def _container(text: str) -> Json:
+    """Return the object or list that a text holds as JSON; the text itself if it holds none."""
+    if not text.lstrip().startswith(("{", "[")):
+        return text
+    try:
+        return loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+# Write a value in a target's words, and read it back: codecs carried out, both ways.
+
+
+class Inexpressible(ValueError):  # noqa: N818  -- what the value is, not what went wrong
+    """A value that a target has no words for; the losses of the lowering say which part of the schema that is."""
+
+
+class Transcoder(Decoder):
+    """The codecs of one map, both ways."""
+
+    def __init__(self, record: JsonObject, *, fold: bool = True, texts: bool = False) -> None:
+        """Take a map, as a `Decoder` does."""
+        super().__init__(record, fold=fold, texts=texts)
+        self._written: dict[tuple[int, int], tuple[Codec, Json, list[Json]]] = {}
+        """Objects and lists that were written as unions, with the words for them, if any."""
+
+    def write(self, value: Json) -> Json:
+        """Return what stands for a whole value; `Inexpressible` if nothing does."""
+        return self.encode(self.codec, value)
+
+    def normal(self, codec: Codec, value: Json, level: int) -> Json:
+        """Return a value as it would be sent if nothing but the case of words were wrong with it."""
+        try:
+            return self.encode(codec, self.decode(codec, value, level), level)
+        except Inexpressible:
+            return value
+
+    def encode(self, codec: Codec, value: Json, level: int = 0) -> Json:
+        """Return what stands for a value in the payload; `Inexpressible` if nothing does."""
+        codec = self._dereference(codec, value)
+        if codec is None or level > CODEC_LEVELS or (value is None and isinstance(codec, TextCodec) and codec.null):
+            return value
+        match codec:
+            case ObjectCodec():
+                return self._object_out(codec, value, level) if isinstance(value, dict) else value
+            case ArrayCodec():
+                return self._array_out(codec, value, level) if isinstance(value, list) else value
+            case PairsCodec():
+                return self._pairs_out(codec, value, level) if isinstance(value, dict) else value
+            case TupleCodec():
+                return self._tuple_out(codec, value, level) if isinstance(value, list) else value
+            case TextCodec():
+                return _to_text(codec, value)
+            case ValuesCodec():
+                sought = freeze(value)
+                return next((sent for sent, original in codec.values if freeze(original) == sought), value)
+            case UnionCodec() | ChoiceCodec():
+                return self._alternative(codec, value, level)
+            case BoxCodec(key, held, tag):
+                head = {} if tag is None else {tag.key: tag.value}
+                return {**head, key: self.encode(held, value, level + 1)}
+            case PlanCodec():
+                return self.encode(codec.codec, to_uniform(value, codec.raw), level)
+            case NamesCodec():
+                names = {ours: sent for sent, ours in codec.keys.items()}
+                renamer = KeyRenamer(self._schema, lambda name: names.get(name, name))
+                return renamer.converted(value, [self._schema])
+            case RefCodec():
+                return value  # it leads to itself
+            case _:
+                assert_never(codec)
+
+    def _array_out(self, codec: ArrayCodec, value: list[Json], level: int) -> Json:
+        known = len(codec.prefix)
+        return [
+            self.encode(codec.prefix[index] if index < known else codec.items, item, level + 1)
+            for index, item in enumerate(value)
+        ]
+
+    def _pairs_out(self, codec: PairsCodec, value: dict[str, Json], level: int) -> Json:
+        pairs = ({"key": key, "value": item} for key, item in value.items())
+        return [self.encode(entry_codec(codec, pair), pair, level + 1) for pair in pairs]
+
+    def _tuple_out(self, codec: TupleCodec, value: list[Json], level: int) -> Json:
+        found: dict[str, Json] = dict(zip(codec.keys, value, strict=False))
+        if len(value) > len(codec.keys):
+            if codec.more is None:
+                message = "the array has more places than the target was told of"
+                raise Inexpressible(message)
+            found[codec.more] = value[len(codec.keys) :]
+        return self.encode(codec.item, found, level + 1)
+
+    def _alternative(self, codec: UnionCodec | ChoiceCodec, value: Json, level: int) -> Json:
+        """Write a value as the first alternative that has words for it; objects and lists once each, failures as well."""
+        known = self._written.get((id(codec), id(value)))
+        if known is None:
+            found = self._of_union(codec, value, level) if isinstance(codec, UnionCodec) else self._of_choice(codec, value, level)
+            known = codec, value, list(islice(found, 1))
+            if isinstance(value, dict | list):
+                self._written[id(codec), id(value)] = known
+        if not known[2]:
+            message = "no alternative of the union has words for it"
+            raise Inexpressible(message)
+        return known[2][0]
+
+    def _of_union(self, codec: UnionCodec, value: Json, level: int) -> Iterator[Json]:
+        """Yield what a value is written as, for each alternative by which it comes back."""
+        for each in codec.of:
+            for sent in self._encode_alternative(each.codec, each.when, value, level):
+                if equal(self.decode(codec, sent, level), value):
+                    yield sent
+
+    def _of_choice(self, codec: ChoiceCodec, value: Json, level: int) -> Iterator[Json]:
+        for label, each in codec.of.items():
+            if each.key is None:
+                if value is None:
+                    yield {"choice": label}
+                continue
+            for sent in self._encode_alternative(each.codec, each.when, value, level):
+                if equal(self.decode(each.codec, sent, level), value):
+                    yield {"choice": label, each.key: sent}
+
+    def _encode_alternative(self, codec: Codec, when: Json, value: Json, level: int) -> Iterator[Json]:
+        """Yield a value as one alternative writes it, if the alternative can express it and accepts the result."""
+        try:
+            sent = self.encode(codec, value, level + 1)
+        except Inexpressible:
+            return
+        if self._definitions.accepts(when, sent):
+            yield sent
+
+    def _object_out(self, codec: ObjectCodec, value: dict[str, Json], level: int) -> Json:
+        members, more, tag = codec.members, codec.more, codec.tag
+        sent_as = {sent if member.key is None else member.key: sent for sent, member in members.items()}
+        result: dict[str, Json] = {} if tag is None else {tag.key: tag.value}
+        extra: dict[str, Json] = {}
+        for ours, item in value.items():
+            sent = sent_as.get(ours)
+            if more is not None and ours not in more.declared:
+                extra[ours] = item
+            elif sent is None:
+                stands_for = members.get(ours.rstrip("_"))
+                escaped = stands_for is not None and stands_for.key is not None  # the name stands for another key
+                result[f"{ours}_" if escaped else ours] = self.encode(other_codec(codec, ours), item, level + 1)
+            elif item is not None or not members[sent].missing:
+                result[sent] = self._member_out(ours, members[sent], item, level)
+        for sent, member in members.items():
+            if member.absent is True and sent not in result:
+                result[sent] = None
+        if more is not None and (extra or more.asked):
+            result[more.at] = self.encode(more.codec, extra, level + 1)
+        return result
+
+    def _member_out(self, ours: str, member: Member, item: Json, level: int) -> Json:
+        """Return what stands for the value of a declared property."""
+        if item is None and member.unsaid:
+            message = f"null at {dumps(ours, indent=False)} cannot be told from leaving it out"
+            raise Inexpressible(message)
+        word = member.null
+        if item is None and word is not None:
+            return word
+        if word is not None and isinstance(item, str) and wrapped(item, word) is not None:
+            return f"<{item}>"
+        sent = self.encode(member.codec, item, level + 1)
+        if sent is None and member.absent:
+            message = f"null at {dumps(ours, indent=False)} means that it is left out"
+            raise Inexpressible(message)
+        return sent
+
+
+def _to_text(codec: TextCodec, value: Json) -> str:
+    """Write a value so that reading it gives it back: a string as it is if that is unmistakable."""
+    if isinstance(value, str) and (read := from_text(codec, value)).__class__ is str and read == value:
+        return value
+    text = dumps(value, indent=False)
+    if not equal(from_text(codec, text), value):
+        message = "its JSON text would be read as another value"
+        raise Inexpressible(message)
+    return text
+
+
+# Find a key of a value that its schema does not speak of: a target with closed objects has no place for it.
+
+
+_SPEAKING_OF_OTHERS = frozenset(
+    {"additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames", "dependentRequired"}
+)
+_ELSEWHERE = frozenset({"anyOf", "oneOf", "$ref"})
+"""Keywords beside which the alternatives say what there is."""
+_UNDECIDED = frozenset({"$ref", "allOf", "if", "dependentSchemas", "const", "enum"})
+"""Keywords beside which nothing is said here: what stands there may be sent as a text, which takes any key."""
+
+
+def undeclared_key(value: Json, schema: Json, *, levels: int | None) -> Location | None:
+    """Return the path of the first key that no schema of its place declares or leaves room for; `None` if there is none.
+
+    `levels` is how deep objects are sent as objects.
+    """
+    return _first(value, [schema], KeyRenamer(schema), (), RENAMED_LEVELS if levels is None else levels)
+
+
+def _first(value: Json, schemas: list[Json], renamer: KeyRenamer, path: Location, levels: int) -> Location | None:
+    if levels <= 0 or not isinstance(value, dict | list):
+        return None
+    nodes = list(renamer.applying(schemas))
+    for key in value if isinstance(value, dict) else ():
+        if schemas and all(_is_closed_to(each, key, frozenset()) for each in schemas):
+            return (*path, key)
+    for step, item in value.items() if isinstance(value, dict) else enumerate(value):
+        found = _first(item, _schemas_below(nodes, step), renamer, (*path, step), levels - 1)
+        if found is not None:
+            return found
+    return None
+
+
+def _schemas_below(nodes: list[JsonObject], step: str | int) -> list[Json]:
+    """Return the schemas of a property or an item, by all alternatives; none if one of them says nothing of it."""
+    kind = "object" if isinstance(step, str) else "array"
+    found: list[Json] = []
+    for node in nodes:
+        below = schemas_of_key([node], step) if isinstance(step, str) else schemas_of_item([node], step)
+        if said := list(below):
+            found += said
+        elif _ELSEWHERE.isdisjoint(node) and kind in _types(node, kind):
+            return []
+    return found
+
+
+def _types(node: JsonObject, otherwise: str) -> list[str]:
+    """Return the types that a schema names, or another one if it names none."""
+    types = node.get("type", otherwise)
+    return [types] if isinstance(types, str) else as_texts(types)
+
+
+def _is_closed_to(schema: Json, key: str, known: AbstractSet[str]) -> bool:
+    """Tell whether a schema declares other properties only; one that declares none is a map, which takes any."""
+    if not isinstance(schema, dict):
+        return schema is False
+    if "object" not in _types(schema, "object"):
+        return True
+    if not _UNDECIDED.isdisjoint(schema) or not _SPEAKING_OF_OTHERS.isdisjoint(schema):
+        return False
+    known = known | mapping(schema.get("properties")).keys() | set(required_names(schema))
+    if key in known:
+        return False
+    union = [*listing(schema.get("anyOf")), *listing(schema.get("oneOf"))]
+    return all(_is_closed_to(each, key, known) for each in union) if union else bool(known)

@@ -1,1 +1,0 @@
-"""Visits every branch of a process with made answers: no key, no network, no effect."""

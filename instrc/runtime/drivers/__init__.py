@@ -1,1 +1,0 @@
-"""Drivers: what carries a run, in memory, durably on one machine, or on a cluster."""

@@ -1,1 +1,0 @@
-"""The durable driver: runs as workflows of DBOS, in an SQLite file or a PostgreSQL database."""

@@ -1,1 +1,0 @@
-"""The driver for clusters: runs as workflows of Temporal."""

@@ -1,0 +1,1 @@
+"""Run Python that a model wrote, in a process of its own, with limits."""

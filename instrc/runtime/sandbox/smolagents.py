@@ -1,0 +1,70 @@
+"""Tools of smolagents as activities, and compiled tools as tools of smolagents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from instrc.problems.problem import CompileError
+from instrc.problems.settings import MissingExtra
+from instrc.text.jsonvalue import Json
+
+if TYPE_CHECKING:
+    from smolagents import Tool
+
+
+_TYPES = frozenset({"string", "boolean", "integer", "number", "image", "audio", "array", "object", "any", "null"})
+
+
+def activity_of(tool: Tool) -> Callable[[Mapping[str, Json]], Json]:
+    """Return a function for a tool of smolagents that is called with an object of arguments, as an activity is."""
+
+    def call(arguments: Mapping[str, Json]) -> Json:
+        found: Json = tool(**arguments, sanitize_inputs_outputs=False)
+        return found
+
+    call.__name__ = str(getattr(tool, "name", "tool"))
+    return call
+
+
+def smolagents_tool(schema: Json, handler: Callable[[dict[str, Json]], Json], *, name: str, output: str = "any") -> Tool:
+    """Return a tool for an agent of smolagents: its inputs are the properties of a compiled tool.
+
+    `handler` is called with the arguments as one object, and what it returns goes back to the agent.
+    A `CompileError` says that smolagents is not installed.
+    """
+    try:
+        from smolagents import Tool
+    except ImportError:
+        raise CompileError([MissingExtra(feature="tools of smolagents", extra="smolagents", package="smolagents")]) from None
+    known = schema if isinstance(schema, dict) else {}
+    properties, names = known.get("properties"), known.get("required")
+    properties = properties if isinstance(properties, dict) else {}
+    required = names if isinstance(names, list) else []
+
+    def forward(_self: object, *given: Json, **named: Json) -> Json:
+        if len(given) > len(properties):
+            message = f"{name} takes {len(properties)} arguments, but was given {len(given)}"
+            raise TypeError(message)
+        arguments = dict(zip(properties, given, strict=False)) | named  # code of an agent may give them in order
+        return handler({key: value for key, value in arguments.items() if value is not None or key in required})
+
+    members = {
+        "name": name,
+        "description": str(known.get("description", known.get("title", name))),
+        "inputs": {key: _input(part, optional=key not in required) for key, part in properties.items()},
+        "output_type": output,
+        "skip_forward_signature_validation": True,
+        "forward": forward,
+    }
+    made: Tool = type(name, (Tool,), members)()
+    return made
+
+
+def _input(schema: Json, *, optional: bool) -> dict[str, Json]:
+    """Return an input in the words of smolagents, which keep those of JSON Schema beside its own."""
+    known = dict(schema) if isinstance(schema, dict) else {}
+    kind = known.get("type")
+    known["type"] = kind if isinstance(kind, str) and kind in _TYPES else "any"
+    known["description"] = str(known.get("description", known.get("title", "")))
+    return {**known, "nullable": True} if optional else known

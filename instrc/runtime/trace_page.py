@@ -1,0 +1,174 @@
+"""A run as one page that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from instrc.runtime.traces import TimelineLane, TimelineSpan
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
+
+_LANES: tuple[TimelineLane, ...] = ("model", "server", "process", "person")
+_TITLES = {
+    "sent": "What was sent",
+    "schema": "The schema beside it",
+    "answer": "What came back",
+    "input": "What it was given",
+    "output": "What came back",
+    "show": "What was shown",
+    "thoughts": "Thoughts",
+    "metrics": "Metrics",
+    "complaints": "Why it was not accepted",
+    "error": "Error",
+    "repairs": "Repairs",
+}
+_OPEN = frozenset({"sent", "answer", "output", "error", "input", "show", "complaints"})
+_ROW = 26
+"""Pixels of a row of bars."""
+_THIN = 7
+"""Pixels of a row where there are many: without labels, which the bars show when they are pointed at."""
+_MANY = 60
+"""Spans of a lane."""
+_LABEL = 44
+"""Characters of a label."""
+_LETTER = 0.75
+"""Percent of the width that a letter of a label has; a label that needs more is cut."""
+_AROUND = 1.5
+"""Percent of the width that a label has besides."""
+_STYLE = """
+:root { color-scheme: light dark; --line: #8884; --soft: #8881; --failed: #d0443e;
+  --model: #4f7cff; --server: #1a9c6b; --process: #8a5cd6; --person: #d98a1f; }
+html { background: Canvas; color: CanvasText; }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; }
+h1 { font-size: 1.4rem; margin-bottom: .2rem; overflow-wrap: anywhere; } .sub { opacity: .7; margin-top: 0; }
+.lanes { border: 1px solid var(--line); border-radius: 8px; overflow: auto hidden; margin: 1.2rem 0; }
+.lanes > * { min-width: 60rem; }
+.lane { display: grid; grid-template-columns: 6rem 1fr; border-top: 1px solid var(--line); } .lane:first-child { border-top: 0; }
+.lane > b { padding: .5rem .7rem; background: var(--soft); font-weight: 600; }
+.bars { position: relative; margin: 5px 10px; }
+.bar { position: absolute; height: 20px; min-width: 4px; color: inherit; text-decoration: none;
+  font-size: 12px; line-height: 20px; white-space: nowrap; }
+.bar i { position: absolute; height: 100%; min-width: 4px; box-sizing: border-box; border-radius: 4px;
+  border-left: 3px solid var(--c); background: color-mix(in srgb, var(--c) 30%, transparent); }
+.bar span { position: absolute; inset: 0 auto 0 0; max-width: 100%; box-sizing: border-box; padding: 0 5px;
+  overflow: hidden; text-overflow: ellipsis; } .bar.late span { left: auto; }
+.dense .bar { height: 5px; } .dense .bar i { border-radius: 2px; border-left-width: 1px;
+  background: color-mix(in srgb, var(--c) 60%, transparent); }
+.bar:hover { z-index: 2; outline: 1px solid var(--c); }
+.model { --c: var(--model); } .server { --c: var(--server); } .process { --c: var(--process); } .person { --c: var(--person); }
+.failed, .rejected { --c: var(--failed); } .bar.open i { border-right: 2px dashed var(--c); }
+.axis { display: flex; justify-content: space-between; padding: .2rem 10px .2rem 6.6rem; font-size: 12px; opacity: .7; }
+details { border: 1px solid var(--line); border-left: 4px solid var(--c); border-radius: 6px; margin: .5rem 0;
+  padding: .45rem .8rem; }
+details:has(> div:target) { box-shadow: 0 0 0 2px var(--c); }
+summary { cursor: pointer; display: flex; gap: 1rem; flex-wrap: wrap; }
+summary > * { overflow-wrap: anywhere; } summary code { font-weight: 600; } summary .facts { opacity: .7; margin-left: auto; }
+h3 { font-size: .8rem; text-transform: uppercase; letter-spacing: .04em; opacity: .7; margin: .8rem 0 .2rem; }
+pre { background: var(--soft); padding: .6rem .8rem; border-radius: 6px; overflow: auto; max-height: 26rem; margin: .2rem 0;
+  white-space: pre-wrap; overflow-wrap: anywhere; font-size: 12.5px; }
+details > div { scroll-margin-top: 3.5rem; }
+@media print { :root { color-scheme: light; } body { font-size: 11px; margin: 0; max-width: none; } .lanes > * { min-width: 0; }
+  details::details-content { content-visibility: visible; } pre { max-height: none; }
+  .bar { font-size: 9px; } .bar i, .lane > b { print-color-adjust: exact; } }
+"""
+
+
+def page_of(title: str, status: str, spans: Sequence[TimelineSpan]) -> str:
+    """Return the page, as HTML without scripts and without anything that is loaded."""
+    whole = max([*(span.ended or span.began for span in spans), 0.001])
+    numbered = list(enumerate(spans))
+    lanes = "".join(_lane(lane, [each for each in numbered if each[1].lane == lane], whole) for lane in _LANES)
+    tokens = sum(_tokens(span) for span in spans)
+    about = f"{status} · {len(spans)} commands · {_seconds(whole)}" + (f" · {tokens:,} tokens" if tokens else "")
+    cost = sum(each for span in spans if isinstance(each := span.facts.get("cost"), int | float))
+    about += f" · ${cost:,.4f}" if cost else ""
+    ticks = "".join(f"<span>{_seconds(whole * part / 4)}</span>" for part in range(5))
+    details = "".join(_details(number, span) for number, span in numbered)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body><main>'
+        f'<h1>{escape(title)}</h1><p class="sub">{escape(about)}</p>'
+        f'<div class="lanes" role="group" aria-label="Time line">{lanes}<div class="axis" aria-hidden="true">{ticks}</div></div>'
+        f"{details}</main></body></html>\n"
+    )
+
+
+def _lane(lane: TimelineLane, spans: list[tuple[int, TimelineSpan]], whole: float) -> str:
+    """Return a lane; spans that overlap stand in rows of their own."""
+    if not spans:
+        return ""
+    dense = len(spans) > _MANY
+    pitch = _THIN if dense else _ROW
+    ends: list[float] = []
+    bars = []
+    for number, span in spans:
+        end = whole if span.ended is None else span.ended
+        left, width = 100 * span.began / whole, 100 * (end - span.began) / whole
+        label = span.label if len(span.label) <= _LABEL else f"{span.label[: _LABEL - 1]}…"
+        room = 0.0 if dense else len(label) * _LETTER + _AROUND
+        late = left + room > 100
+        start, stop = left - room * late, left + max(width, 0 if late else room)
+        row = next((row for row, free in enumerate(ends) if free <= start), len(ends))
+        ends[row:] = [*ends[row:], 0.0] if row == len(ends) else ends[row:]
+        ends[row] = stop
+        told = escape(f"{span.label}, {span.state}, {_took(span)}", quote=True)
+        names = f'title="{escape(span.id, quote=True)}: {told}" aria-label="{told}"'
+        bars.append(
+            f'<a class="bar {lane} {span.state}{" late" * late}" {names} '
+            f'href="#s{number}" style="left:{start:.2f}%;width:{stop - start:.2f}%;top:{row * pitch}px">'
+            f"{_bar(left - start, width, stop - start, '' if dense else label, late=late)}</a>"
+        )
+    kind = "bars dense" if dense else "bars"
+    drawn = f'<div class="{kind}" style="height:{len(ends) * pitch}px">{"".join(bars)}</div>'
+    return f'<div class="lane" role="group" aria-label="{lane}"><b>{lane}</b>{drawn}</div>'
+
+
+def _bar(before: float, width: float, room: float, label: str, *, late: bool) -> str:
+    """Return what fills the room of a span: its bar, and its label, cut where the room ends; a late one stands before the bar."""
+    share = 100 / room if room else 0.0
+    drawn = f'<i style="left:{before * share:.2f}%;width:{width * share:.2f}%"></i>'
+    aside = f' style="right:{100 - before * share:.2f}%;max-width:{before * share:.2f}%"' if late else ""
+    return f"{drawn}<span{aside}>{escape(label)}</span>" if label else drawn
+
+
+def _details(number: int, span: TimelineSpan) -> str:
+    """Return a row; its mark lies inside, because a browser opens the row around the mark that a link leads to."""
+    parts = []
+    for name, title in _TITLES.items():
+        value = span.facts.get(name)
+        if value is None or value in ({}, [], ""):
+            continue
+        text = value if isinstance(value, str) else dumps(value)
+        inside = f"<pre>{escape(text)}</pre>"
+        parts.append(f"<h3>{title}</h3>{inside}" if name in _OPEN else f"<details><summary>{title}</summary>{inside}</details>")
+    if span.retries:
+        tried = "\n".join(span.retries)
+        parts.append(f"<h3>Tried again after</h3><pre>{escape(tried)}</pre>")
+    tokens = _tokens(span)
+    facts = [
+        _took(span),
+        span.state,
+        *([f"{len(span.retries) + 1} tries"] if span.retries else []),
+        *([f"{tokens:,} tokens"] if tokens else []),
+        *([f"${cost:,.4f}"] if isinstance(cost := span.facts.get("cost"), int | float) else []),
+        *([str(span.facts["model"])] if span.facts.get("model") else []),
+    ]
+    return (
+        f'<details class="{span.lane} {span.state}"><summary><code>{escape(span.id)}</code>'
+        f'<span>{escape(span.label)}</span><span class="facts">{escape(" · ".join(dict.fromkeys(facts)))}</span></summary>'
+        f'<div id="s{number}">{"".join(parts)}</div></details>'
+    )
+
+
+def _took(span: TimelineSpan) -> str:
+    return "open" if span.ended is None else _seconds(span.ended - span.began)
+
+
+def _tokens(span: TimelineSpan) -> int:
+    usage: Json = span.facts.get("usage")
+    return sum(count for count in usage.values() if isinstance(count, int)) if isinstance(usage, dict) else 0
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.1f} min"

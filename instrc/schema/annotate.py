@@ -1,0 +1,129 @@
+"""Let a schema say more: keywords beside its own, null beside what it admits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from instrc.schema.vocabulary import IN_PLACE
+from instrc.text.jsonvalue import Json, as_array, as_object
+
+# Write keywords beside those of a schema, as if they stood in one object with them.
+
+
+_OF_THE_SAME_OBJECT = IN_PLACE | {"$ref", "$dynamicRef"}
+"""Keywords whose schemas may speak of further properties of the same object."""
+
+
+def write_beside(schema: Json, annotation: Json, intersect: Callable[[Json, Json], Json]) -> Json:
+    """Return a schema with an annotation beside it; `intersect` does to the rest what `allOf` does.
+
+    `additionalProperties` and `unevaluatedProperties` are about all properties beside them: of the schema and of the annotation.
+    """
+    if not isinstance(schema, dict) or not isinstance(annotation, dict):
+        return intersect(schema, annotation)
+    annotation = _of_all_properties(schema, annotation)
+    adds = as_object(annotation.get("properties", {})).keys() - as_object(schema.get("properties", {})).keys()
+    if not closes(annotation) and not (adds and "additionalProperties" in schema):
+        return intersect(schema, annotation)
+    rests = [part["additionalProperties"] for part in (schema, annotation) if "additionalProperties" in part]
+    made = intersect(_open(schema), _open(annotation))
+    if not isinstance(made, dict):
+        return made
+    rest = False if False in rests else rests[0] if len(rests) == 1 else intersect(rests[0], rests[1])
+    keyword = "additionalProperties" if made.keys().isdisjoint(_OF_THE_SAME_OBJECT) else "unevaluatedProperties"
+    return {**made, keyword: rest}
+
+
+def closes(annotation: Json) -> bool:
+    """Tell whether an annotation speaks of the properties that nothing beside it names."""
+    return isinstance(annotation, dict) and "additionalProperties" in annotation
+
+
+def _of_all_properties(schema: dict[str, Json], annotation: dict[str, Json]) -> dict[str, Json]:
+    """Return an annotation whose `unevaluatedProperties` is read as `additionalProperties`; it says nothing where one stands."""
+    if "unevaluatedProperties" not in annotation:
+        return annotation
+    made = {keyword: value for keyword, value in annotation.items() if keyword != "unevaluatedProperties"}
+    if "additionalProperties" not in schema and "additionalProperties" not in annotation:
+        made["additionalProperties"] = annotation["unevaluatedProperties"]
+    return made
+
+
+def _open(schema: dict[str, Json]) -> dict[str, Json]:
+    return {keyword: value for keyword, value in schema.items() if keyword != "additionalProperties"}
+
+
+# Let a schema admit null beside what it admits: the sign that somebody else will fill it in.
+
+
+_SILENT_ON_NULL = frozenset(
+    [
+        "$comment",
+        "additionalProperties",
+        "contains",
+        "default",
+        "deprecated",
+        "dependentRequired",
+        "dependentSchemas",
+        "description",
+        "examples",
+        "format",
+        "items",
+        "maxContains",
+        "maxItems",
+        "maxLength",
+        "maxProperties",
+        "maximum",
+        "minContains",
+        "minItems",
+        "minLength",
+        "minProperties",
+        "minimum",
+        "multipleOf",
+        "exclusiveMaximum",
+        "exclusiveMinimum",
+        "pattern",
+        "patternProperties",
+        "prefixItems",
+        "properties",
+        "propertyNames",
+        "readOnly",
+        "required",
+        "title",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+        "uniqueItems",
+        "writeOnly",
+        "$defs",
+        "$schema",
+        "$id",
+        "activity",
+        "arguments",
+        "references",
+    ]
+)
+"""Keywords that say nothing about null."""
+_ABOUT = ("title", "description")
+
+
+def nullable(schema: Json) -> Json:
+    """Return a schema that admits null as well."""
+    if not isinstance(schema, dict):
+        return True if schema else {"type": "null"}
+    rest = schema.keys() - _SILENT_ON_NULL - {"type", "enum", "const"}
+    if rest:
+        about = {keyword: schema[keyword] for keyword in _ABOUT if keyword in schema}
+        plain = {keyword: value for keyword, value in schema.items() if keyword not in _ABOUT}
+        return {**about, "anyOf": [plain, {"type": "null"}]}
+    made: dict[str, Json] = {}
+    for keyword, value in schema.items():
+        if keyword == "type":
+            types: list[Json] = [value] if isinstance(value, str) else as_array(value)
+            made[keyword] = types if "null" in types else [*types, "null"]
+        elif keyword == "enum":
+            made[keyword] = value if None in as_array(value) else [*as_array(value), None]
+        elif keyword == "const" and value is not None:
+            made["enum"] = [value, None]
+        else:
+            made[keyword] = value
+    return made

@@ -1,0 +1,417 @@
+"""List the differences of two flat schemas, place by place, in the words of those who use them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Literal, TypeAlias
+
+from instrc.schema.inclusion import WORDS, Inclusion, certainly_includes, constants_of, includes, paired, union_of
+from instrc.schema.instances import nodes
+from instrc.schema.kinds import Equality, EqualityKeys
+from instrc.schema.samples import referred
+from instrc.schema.upgrade import upgrade
+from instrc.schema.vocabulary import IN_PLACE, NO_ASSERTIONS
+from instrc.schema.walk import map_schemas, put_part, refers, required_names, subschemas, with_parts
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, Location, equal, listing, mapping, pointer
+from instrc.text.limits import COMPARED_LEVELS
+
+# List the differences of two flat schemas, place by place, in the words of those who use them.
+
+
+ChangeKind: TypeAlias = Literal[
+    "added",
+    "removed",
+    "narrowed",
+    "widened",
+    "changed",
+    "equivalent",
+    "reordered",
+    "required",
+    "optional",
+    "described",
+    "default",
+    "renamed",
+]
+_PARTS = frozenset({"items", "additionalProperties", "prefixItems", "patternProperties"})
+"""Keywords below which places are compared as properties are."""
+_COUNTED = frozenset({"prefixItems", "patternProperties"})
+_ABSENT = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference, at the JSON Pointer of a property."""
+
+    pointer: str
+    what: ChangeKind
+    detail: str = ""
+
+
+def differences(old: Json, new: Json) -> Iterator[Change]:
+    """Yield the differences of two schemas, whose definitions have the same names if they stand for each other."""
+    yield from _Differences(old, new).of(old, new, (), 0)
+
+
+class _Differences:
+    """The comparison of two documents, level by level."""
+
+    def __init__(self, old: Json, new: Json) -> None:
+        self.roots = old, new
+        definitions = (mapping(mapping(root).get("$defs")) for root in self.roots)
+        self.equal = Equality(ordered=True)
+        self.same_definitions = self.equal(*definitions)
+        self.followed: set[tuple[int, int]] = {(id(old), id(new))}
+        """References that were followed, by the `id`s of what they lead to: each pair is compared where it is met first."""
+
+    def of(self, old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterator[Change]:
+        """Yield the differences of two schemas, those of the schema itself after those of its properties."""
+        before, after = (_target(schema, root) for schema, root in zip((old, new), self.roots, strict=True))
+        if before is not old or after is not new:
+            if (id(before), id(after)) in self.followed:
+                return
+            self.followed.add((id(before), id(after)))
+            before, after = _with_words(before, old), _with_words(after, new)
+        if depth and self.are_same(before, after):
+            return
+        if depth >= COMPARED_LEVELS:
+            yield from self.deeper(before, after, path)
+        elif bool(union_of(before)) != bool(union_of(after)) and (found := self.of_union(before, after, path, depth)) is not None:
+            yield from found
+        else:
+            yield from self.members(before, after, path)
+            yield from self.below(before, after, path, depth)
+
+    def are_same(self, old: Json, new: Json) -> bool:
+        """Tell whether two schemas are equal, the order of their properties and all that they refer to included."""
+        return self.equal(old, new) and (self.same_definitions or not refers(old))
+
+    def members(self, old: Json, new: Json, path: tuple[str, ...]) -> Iterator[Change]:
+        """Say which properties are there, required and in which order."""
+        before, after = _properties(old), _properties(new)
+        old_names, new_names = (frozenset(required_names(mapping(schema))) for schema in (old, new))
+        renamed = _renamed(before, after)
+        for name in before:
+            if name not in after and name not in renamed.values():
+                yield Change(pointer((*path, name)), "removed")
+        for name in after:
+            needed: ChangeKind = "required" if name in new_names else "optional"
+            if name not in before and name not in renamed:
+                yield Change(pointer((*path, name)), "added", needed)
+                continue
+            if name in renamed:
+                yield Change(pointer((*path, name)), "renamed", f"from `{renamed[name]}`")
+            if (renamed.get(name, name) in old_names) != (name in new_names):
+                yield Change(pointer((*path, name)), needed)
+        if [name for name in before if name in after] != [name for name in after if name in before]:
+            yield Change(pointer(path), "reordered", ", ".join(name for name in after if name in before))
+
+    def below(self, old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterator[Change]:
+        """Yield the differences of properties, items and branches, then those of two schemas themselves."""
+        before, after = _properties(old), _properties(new)
+        for name, schema in before.items():
+            if name in after:
+                yield from self.of(schema, after[name], (*path, name), depth + 1)
+        parts, others = _parts(old), _parts(new)
+        both = [place for place in parts if place in others]
+        for place in both:
+            yield from self.of(parts[place], others[place], (*path, _label(place)), depth + 1)
+        old, new = (_without(schema, both) for schema in (old, new))
+        word, other = union_of(old), union_of(new)
+        if word and other:
+            branches, fresh = listing(mapping(old)[word]), listing(mapping(new)[other])
+            as_they_are = list(branches)
+            for was, now in paired(branches, fresh):
+                yield from self.branch(branches[was], fresh[now], path, depth + 1)
+                as_they_are[was] = fresh[now]
+            old = {**mapping(old), word: as_they_are}
+        yield from self.itself(old, new, path)
+
+    def branch(self, old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterator[Change]:
+        """Yield the differences of two branches, with the constants by which they are known."""
+        known_by = " and ".join(f"`{name}` is {dumps(value, indent=False)}" for name, value in constants_of(new).items())
+        for change in self.of(old, new, path, depth):
+            details = [change.detail, f"where {known_by}" if known_by else ""]
+            yield replace(change, detail=", ".join(filter(None, details)))
+
+    def of_union(self, old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterator[Change] | None:
+        """Return the differences of a union and a schema that is or was one of its branches; `None` if it is none of them."""
+        became_one = not union_of(old)
+        plain, union = (old, new) if became_one else (new, old)
+        word = union_of(union)
+        branches = listing(mapping(union)[word])
+        pairs = paired([plain], branches) if _properties(plain) or _parts(plain) else []
+        if not pairs:
+            return None
+        branch = _with_words(branches[pairs[0][1]], union)
+        sides = (plain, branch, branch, union) if became_one else (branch, plain, union, branch)
+        inside = self.of(sides[0], sides[1], path, depth + 1)
+        whole = _without_words(sides[2]), _without_words(sides[3])
+        return chain(inside, [_change_of_keywords(pointer(path), whole, self.roots, [word])])
+
+    def deeper(self, old: Json, new: Json, path: tuple[str, ...]) -> Iterator[Change]:
+        if not self.equal(*map(_without_words, (old, new))):
+            yield Change(pointer(path), "changed", "what is deeper")
+
+    def itself(self, old: Json, new: Json, path: tuple[str, ...]) -> Iterator[Change]:
+        """Say what has become of two schemas themselves, and of the words about them."""
+        here = pointer(path)
+        bare_old, bare_new = _own_keywords(old), _own_keywords(new)
+        if not self.equal(bare_old, bare_new):
+            names = _different(bare_old, bare_new) if isinstance(bare_old, dict) and isinstance(bare_new, dict) else []
+            yield _change_of_keywords(here, (bare_old, bare_new), self.roots, names)
+        before, after = mapping(old), mapping(new)
+        if not equal(*(_only(schema, "default") for schema in (before, after))):
+            yield Change(here, "default", f"{_default(before)} → {_default(after)}")
+        told = _different(*({word: schema[word] for word in _TOLD if word in schema} for schema in (before, after)))
+        if told:
+            yield Change(here, "described", ", ".join(told))
+
+
+_TOLD = ("title", "description", "examples", "$comment", "deprecated")
+
+
+def _change_of_keywords(here: str, schemas: tuple[Json, Json], roots: tuple[Json, Json], names: list[str]) -> Change:
+    """Say what has become of a schema by itself, its properties aside, by some of its keywords."""
+    narrow, wide = (
+        {**schema, "$defs": mapping(root).get("$defs", {})} if isinstance(schema, dict) and refers(schema) else schema
+        for schema, root in zip(schemas, roots, strict=True)
+    )
+    old, new = map(mapping, schemas)
+    wider, narrower = certainly_includes(wide, narrow), certainly_includes(narrow, wide)
+    detail = ", ".join(names)
+    if wider and narrower:
+        if not NO_ASSERTIONS.isdisjoint(names):
+            return Change(here, "changed", detail)
+        lists = all(_has_same_members(old.get(word), new.get(word)) for word in names)
+        return Change(here, "reordered" if lists else "equivalent", detail)
+    return Change(here, "widened" if wider else "narrowed" if narrower else "changed", detail)
+
+
+def _different(old: JsonObject, new: JsonObject) -> list[str]:
+    """Return the keywords that say something else."""
+    return [word for word in dict.fromkeys([*old, *new]) if not equal(_only(old, word), _only(new, word))]
+
+
+def _has_same_members(old: Json, new: Json) -> bool:
+    """Tell whether two lists differ in their order only."""
+    key = EqualityKeys()
+    return isinstance(old, list) and isinstance(new, list) and {key(each) for each in old} == {key(each) for each in new}
+
+
+def _renamed(before: dict[str, Json], after: dict[str, Json]) -> dict[str, str]:
+    """Return new names with the old ones, where the schema under them is the same and no other property has it.
+
+    A schema that is little more than a type says too little: a text that is gone and another that is new are two things.
+    """
+    gone, fresh = (
+        {name: each for name, each in one.items() if name not in other} for one, other in ((before, after), (after, before))
+    )
+    if not gone or not fresh:
+        return {}
+    was, now = (_by_content(each) for each in (gone, fresh))
+    return {names[0]: was[content][0] for content, names in now.items() if len(names) == 1 and len(was.get(content, ())) == 1}
+
+
+def _by_content(properties: dict[str, Json]) -> dict[str, list[str]]:
+    """Return the names of properties that say enough, by what they say."""
+    found: dict[str, list[str]] = {}
+    for name, schema in properties.items():
+        if isinstance(schema, dict) and (schema.get("properties") or schema.get("description")):
+            content = {word: value for word, value in schema.items() if word != "title"}
+            found.setdefault(dumps(content, indent=False), []).append(name)
+    return found
+
+
+def _target(schema: Json, root: Json) -> Json:
+    """Return what a reference leads to, if no keyword that asserts something stands beside it; else the schema."""
+    if not isinstance(schema, dict) or "$ref" not in schema or not schema.keys() <= {*WORDS, "$ref", "$defs"}:
+        return schema
+    found = referred(root, str(schema["$ref"]))
+    return found if isinstance(found, dict) else schema
+
+
+def _with_words(schema: Json, other: Json) -> Json:
+    """Return a schema with the words of another one: they stand beside the reference to it, or the union that it is part of."""
+    words = {word: value for word, value in mapping(other).items() if word in WORDS}
+    return {**schema, **words} if words and schema is not other and isinstance(schema, dict) else schema
+
+
+def _without_words(schema: Json) -> Json:
+    return {word: value for word, value in schema.items() if word not in WORDS} if isinstance(schema, dict) else schema
+
+
+def _own_keywords(schema: Json) -> Json:
+    """Return what a schema says by itself: without its properties and its words."""
+    left_out = WORDS | {"properties", "required", "$defs"}
+    return {word: value for word, value in schema.items() if word not in left_out} if isinstance(schema, dict) else schema
+
+
+def _parts(schema: Json) -> dict[Location, Json]:
+    """Return the schemas below a schema that are compared as properties are, by where they stand."""
+    return {place: part for place, part in subschemas(schema, _PARTS) if isinstance(part, dict)}
+
+
+def _label(place: Location) -> str:
+    return str(place[1]) if place[0] in _COUNTED else "*"
+
+
+def _without(schema: Json, places: list[Location]) -> Json:
+    """Return a schema that says nothing in some places below it."""
+    found = dict(mapping(schema))
+    for place in places:
+        put_part(found, place, True, mapping(schema))  # noqa: FBT003  -- a schema
+    return found if places else schema
+
+
+def _only(schema: JsonObject, word: str) -> JsonObject:
+    return {word: schema[word]} if word in schema else {}
+
+
+def _default(schema: JsonObject) -> str:
+    return dumps(schema["default"], indent=False) if "default" in schema else _ABSENT
+
+
+def _properties(schema: Json) -> JsonObject:
+    return mapping(mapping(schema).get("properties"))
+
+
+# Give the definitions of a schema the names that they have in an older one: a name that is all that has changed is no change.
+
+
+_INTO = "#/$defs/"
+
+
+def named_alike(old: Json, new: Json) -> Json:
+    """Return the new schema, whose definitions are called like those of the old one that are referred to in the same places."""
+    before, after = (mapping(mapping(schema).get("$defs")) for schema in (old, new))
+    names = _old_names(old, new, before, after)
+    if all(name == was for name, was in names.items()):
+        return new
+    taken = {*names.values(), *(after.keys() - names.keys())}
+    for name in after.keys() - names.keys():
+        if name in names.values():  # it is another definition, which has the name that this one gets
+            names[name] = next(fresh for number in range(2, len(taken) + 3) if (fresh := f"{name}_{number}") not in taken)
+            taken.add(names[name])
+
+    def renamed(schema: Json) -> Json:
+        name = _referred(schema)
+        return schema if name not in names else {**mapping(schema), "$ref": f"{_INTO}{names[name]}"}
+
+    result = mapping(map_schemas(new, renamed))
+    return {**result, "$defs": {names.get(name, name): each for name, each in mapping(result["$defs"]).items()}}
+
+
+def _old_names(old: Json, new: Json, before: JsonObject, after: JsonObject) -> dict[str, str]:
+    """Return names of new definitions with those of the old ones for which they stand, each once."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    stack = [(old, new)]
+    seen: set[tuple[int, int]] = set()
+    while stack:
+        left, right = stack.pop()
+        if not isinstance(left, dict) or not isinstance(right, dict) or (id(left), id(right)) in seen:
+            continue
+        seen.add((id(left), id(right)))
+        was, name = _referred(left), _referred(right)
+        if was in before and name in after and name not in names and was not in taken:
+            names[name] = was
+            taken.add(was)
+            stack.append((before[was], after[name]))
+        others = dict(subschemas(right))
+        stack += [(part, others[path]) for path, part in subschemas(left) if path in others and path[0] != "$defs"][::-1]
+    return names
+
+
+def _referred(schema: Json) -> str:
+    """Return the name of the definition that a schema refers to; an empty one if it refers to none."""
+    reference = mapping(schema).get("$ref")
+    return reference.removeprefix(_INTO) if isinstance(reference, str) and reference.startswith(_INTO) else ""
+
+
+# Close a schema: refuse the properties that it does not name, which an open object allows.
+#
+# Who neither writes nor reads properties that a schema does not name is not concerned by what happens to them:
+# with a property added to an open object, `{"b": 1}` may be refused that was accepted, though nobody thought of `b`.
+
+
+_UNIONS = frozenset({"anyOf", "oneOf"})
+_NAMING = frozenset({"properties", "additionalProperties", "unevaluatedProperties", "$ref"})
+_OTHERS = IN_PLACE | (_NAMING - {"properties"})
+"""Keywords beside which an object stays open: they may speak of further properties."""
+_CLOSING_INTO = _UNIONS | {"properties", "additionalProperties", "items", "prefixItems", "$defs"}
+
+
+def closed(schema: Json) -> Json:
+    """Return a schema that still accepts all of what it accepted that has properties only which are named in their place.
+
+    What is not closed for sure stays open, and so does all of a schema whose patterns or references make names hard to tell.
+    """
+    found = list(nodes(schema))
+    beside = {id(each) for node in found if not _is_choice(node) for each in _in_place(node)}
+    refers = any("$ref" in node for node in found)
+    if any("patternProperties" in node or ("$ref" in node and not node.keys() <= {*WORDS, "$ref", "$defs"}) for node in found):
+        return schema
+    if refers and beside:  # what is referred to may stand beside others
+        return schema
+    done: dict[int, Json] = {}
+    for node in reversed(found):
+        parts = with_parts(node, done, _CLOSING_INTO)
+        is_open = "properties" in node and _OTHERS.isdisjoint(node) and id(node) not in beside
+        done[id(node)] = {**parts, "additionalProperties": False} if is_open and isinstance(parts, dict) else parts
+    return done.get(id(schema), schema)
+
+
+def _is_choice(node: dict[str, Json]) -> bool:
+    """Tell whether a schema leaves it to the branches of one union, if it has any, to name properties."""
+    return len(IN_PLACE & node.keys()) <= 1 and IN_PLACE & node.keys() <= _UNIONS and _NAMING.isdisjoint(node)
+
+
+def _in_place(node: dict[str, Json]) -> list[Json]:
+    """Return the schemas in a schema that are about the same value, at any depth."""
+    found: list[Json] = [child for _, child in subschemas(node, IN_PLACE)]
+    for child in found:
+        found += [below for _, below in subschemas(child, IN_PLACE)]
+    return found
+
+
+# What has changed between two flat schemas, for those who write instances and for those who read them.
+#
+# A change breaks a writer if something that was accepted no longer is; it breaks a reader if something comes that could not
+# come.
+# `yes` is proven; `no` is shown by an instance; where neither is found the answer is `unknown`, and nothing is claimed.
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All differences, and whether one schema accepts what the other does."""
+
+    changes: tuple[Change, ...]
+    writers: Inclusion
+    """Whether all that the old schema accepts is accepted by the new one."""
+    readers: Inclusion
+    """Whether all that the new schema accepts is accepted by the old one."""
+    refused: Json = None
+    """With `no` for writers: an instance that was accepted."""
+    surprising: Json = None
+    """With `no` for readers: an instance that could not come before."""
+    refused_named: bool = False
+    """With `no` for writers: whether one may be refused all of whose properties the old schema names."""
+    surprising_named: bool = False
+    """With `no` for readers: whether one may come all of whose properties the new schema names."""
+
+
+def compare(old: Json, new: Json) -> Comparison:
+    """Return what has changed from one flat schema to another; each is read in the words of its own draft."""
+    old, new = upgrade(old), upgrade(new)
+    new = named_alike(old, new)
+    changes = tuple(differences(old, new))
+    writers, refused = includes(new, old)
+    readers, surprising = includes(old, new)
+    if not changes and not writers == readers == "yes":
+        changes = (Change("", "changed"),)
+    refused_named = writers == "no" and not certainly_includes(new, closed(old))
+    surprising_named = readers == "no" and not certainly_includes(old, closed(new))
+    return Comparison(changes, writers, readers, refused, surprising, refused_named, surprising_named)

@@ -1,0 +1,213 @@
+"""The nouns of folding: terms, the conjuncts they expand to, and the frames in which results grow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from msgspec import Struct, field
+
+from instrc.schema.references import DynamicScope, Term
+from instrc.schema.vocabulary import IDENTIFIERS
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject
+
+Key: TypeAlias = tuple[object, ...]
+
+Mark: TypeAlias = "int | tuple[int, int]"
+"""What a schema in a scope is known by: their `id`s; that of the schema alone in the scope that a run begins in."""
+
+STRIPPED = IDENTIFIERS | {"$recursiveRef"}
+"""Keywords that only serve references, which are gone afterwards."""
+
+
+class Conjunct(Struct, frozen=True, eq=False, gc=False):
+    """One schema of a conjunction, without `allOf` and references."""
+
+    node: JsonObject
+    view: JsonObject
+    scope: DynamicScope
+    depth: int
+    mark: Mark
+
+
+class OuterSchema(Struct, frozen=True, eq=False, gc=False):
+    """A schema whose parts are followed, and the one that holds it: the way on which a schema was met."""
+
+    mark: Mark
+    around: OuterSchema | None
+    view: JsonObject
+
+
+class Remainder(Struct, frozen=True, eq=False, gc=False):
+    """What merging one keyword, or one group of keywords, leaves to do; mostly nothing."""
+
+    apart: Mapping[str, list[JsonObject]] = {}
+    """Further groups of keywords that found no place in the schema itself, by the keyword that leads the group."""
+    new_not: bool = False
+    """Whether `not` has been put together here."""
+    shares: bool = False
+    """Whether some schema may now stand in several places."""
+    may_simplify: bool = False
+    """Whether a further pass might do more."""
+    may_close: bool = False
+    """Whether groups of properties stay apart that could be joined if `additionalProperties` turns out to be `false`."""
+
+
+NO_REMAINDER = Remainder()
+
+
+class MarksThatStay(Struct, frozen=True, eq=False, gc=False):
+    """Whether an `unevaluated…` looks at what is marked as evaluated here, so that what only marks it has to stay."""
+
+    properties: bool = False
+    items: bool = False
+
+
+UNWATCHED = MarksThatStay()
+
+
+class Finalization(Struct, frozen=True, eq=False, gc=False):
+    """What is left to do for a merged schema once its parts are done; mostly nothing."""
+
+    watched: MarksThatStay
+    apart: dict[str, list[JsonObject]]
+    """As of the remainders, all together."""
+    units: JsonArray
+    """Schemas that must stay branches."""
+    new_not: bool
+    shares: bool
+    may_simplify: bool
+    may_close: bool
+
+    @classmethod
+    def of(cls, remainders: Sequence[Remainder], watched: MarksThatStay, units: JsonArray, *, shares: bool) -> Finalization:
+        """Return what is left to do after all keywords of a conjunction."""
+        apart: dict[str, list[JsonObject]] = {}
+        remainders = [each for each in remainders if each is not NO_REMAINDER]
+        for each in remainders:
+            for keyword, groups in each.apart.items():
+                apart.setdefault(keyword, []).extend(groups)
+        return cls(
+            watched,
+            apart,
+            units,
+            any(each.new_not for each in remainders),
+            shares or any(each.shares for each in remainders),
+            any(each.may_simplify for each in remainders),
+            any(each.may_close for each in remainders),
+        )
+
+    def anything(self) -> bool:
+        """Tell whether more is left to do than to look at the result."""
+        return bool(self.apart or self.units or self.new_not or self.may_close)
+
+
+NOTHING = Finalization.of((), UNWATCHED, [], shares=False)
+SHARED = Finalization.of((), UNWATCHED, [], shares=True)
+"""What is left to do for most schemas: nothing."""
+
+
+class Finalized(Struct, frozen=True, eq=False, gc=False):
+    """A merged schema whose parts are done; `False` if nothing satisfies it."""
+
+    schema: Json
+    refused: tuple[str, ...] = ()
+    """The keywords of a group of which nothing is left."""
+    to_fold: tuple[JsonObject, ...] = ()
+    """Schemas made on the way that are to be folded."""
+    refold: bool = False
+    """Whether the schema has to be folded again, since something has turned out to hold always."""
+
+
+class PendingPart(Struct, frozen=True, eq=False, gc=False):
+    """A part of a frame that is still to be done: the place of its result, and the terms of its conjunction."""
+
+    container: JsonObject | JsonArray
+    slot: str | int
+    terms: list[Term]
+    mixes: bool = False
+    """Whether its one term is a schema that applies mixins, to be done as such."""
+    schemas: list[Json] | None = None
+    """In place of very many terms: their schemas, all of which are read in the scope that the run begins in."""
+
+
+class InProgress:
+    """Something whose parts are being done, one after the other."""
+
+    key: Key = ()
+    unordered: frozenset[object] = frozenset()
+    name: str | None = None
+    """The definition that its result becomes, if it is one."""
+    pending: list[PendingPart]
+    parts: Iterator[PendingPart]
+    """Those of them that have not been begun, once it is being done."""
+
+
+class Merging(InProgress):
+    """A conjunction whose parts are being done: the schema that grows."""
+
+    conjuncts: list[Conjunct] = []  # noqa: RUF012  -- one of its own is given where there are any
+    todo: Finalization | None = None
+    idle = True
+    """Whether there is nothing to settle."""
+
+    def __init__(self, out: JsonObject) -> None:
+        self.pending = []
+        self.out = out
+
+
+class Collecting(InProgress):
+    """Several schemas that are being done: their results, and what follows from them."""
+
+    def __init__(self, results: JsonArray, after: Callable[[Collecting], Json | GoOn]) -> None:
+        self.pending = []
+        self.results = results
+        self.after = after
+        """What makes one result of them, or says how to go on."""
+
+
+Frame: TypeAlias = Merging | Collecting
+
+
+class Expansion:
+    """The conjuncts of a conjunction, which keywords they have in written order, and schemas that must stay branches."""
+
+    shares = False
+    """Whether a reference has been followed, so that a schema may stand in several places."""
+
+    def __init__(self) -> None:
+        self.conjuncts: list[Conjunct] = []
+        self.groups: dict[str, list[int]] = {}
+        """The places of the conjuncts that have each keyword, keywords by first appearance."""
+        self.units: list[tuple[JsonObject, DynamicScope]] = []
+        """Schemas with `unevaluated…` that must not see the rest, nor be seen by it."""
+        self.applied: list[Term] = []
+        """Schemas that apply mixins and have to be done first."""
+
+    def note(self, place: int, keywords: Iterable[str]) -> None:
+        """Note that the conjunct at a place has some keywords, in written order."""
+        groups = self.groups
+        for keyword in keywords:
+            if keyword in groups:
+                groups[keyword].append(place)
+            elif keyword not in STRIPPED:
+                groups[keyword] = [place]
+
+
+class DerivedSchema(Struct, frozen=True):
+    """A schema that was made on the way: what its keywords come from, and whether it has to be flattened."""
+
+    schema: Json
+    sources: tuple[Json, ...] = ()
+    needs_flattening: bool = False
+
+
+class GoOn(Struct, frozen=True):
+    """A conjunction to continue with, and what has been found out for it."""
+
+    terms: list[Term]
+    derived: tuple[DerivedSchema, ...] = ()
+    mixed: Mapping[tuple[int, int], Json] = field(default_factory=dict)
+    """What schemas that apply mixins have become."""
+    name: str | None = None
+    """The definition that the result becomes."""

@@ -1,0 +1,175 @@
+"""What is given for one flattening, and the report of what cannot be, gets lost or leads in a circle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, TypedDict
+
+from msgspec import Struct
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.schema.drafts import FLAT
+from instrc.schema.flattening.conjunction import Conjunct, Mark, OuterSchema
+from instrc.schema.laws.properties import ForbiddenProperty
+from instrc.schema.references import DynamicScope, Locate, Resource, SchemaDocument, SchemaStore, kind_in_words
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, as_object, listing, pointer
+from instrc.text.limits import FLAT_SCHEMAS, SHOWN_ORIGIN
+
+if TYPE_CHECKING:
+    from instrc.schema.flattening.unevaluated import Watched
+
+
+# What is given for one flattening: the documents, the options of the caller, and what has been mixed.
+
+
+class FlattenKeywords(TypedDict, total=False):
+    """The keywords of `flatten` whatever it returns, as type checkers read them."""
+
+    base: str
+    distribute: int
+    limit: int
+    report: Report | None
+    locate: Locate | None
+    nullable: bool
+    share: bool
+
+
+class FlattenOptions(Struct, frozen=True):
+    """What a caller may choose."""
+
+    distribute: int = 0
+    limit: int = FLAT_SCHEMAS
+    report: Report | None = None
+    trace: bool = False
+    share: bool = True
+    """Whether a result that grows far beyond its input keeps repeated parts under `$defs`."""
+
+
+class Flattening:
+    """One flattening of a document."""
+
+    home: DynamicScope
+    """The scope that the run begins in, which most schemas are read in."""
+
+    def __init__(self, store: SchemaStore, options: FlattenOptions) -> None:
+        self.store = store
+        self.needs_flattening = store.needs_flattening
+        self.options = options
+        self.mixed: dict[tuple[int, int], Json] = {}
+        """What schemas that apply mixins have become; the flattener fills it."""
+
+    @cached_property
+    def flat(self) -> DynamicScope:
+        """The scope of results that are merged once more."""
+        nowhere: Json = {}
+        return DynamicScope(Resource("", nowhere, SchemaDocument("", nowhere), FLAT), {})
+
+    @cached_property
+    def watched(self) -> Watched:
+        """Which schemas are watched by `unevaluated…` around them."""
+        from instrc.schema.flattening.unevaluated import Watched  # few schemas have these keywords
+
+        return Watched(self.store)
+
+
+def too_large(limit: int) -> CompileError:
+    """Return the error for a result over the limit."""
+    return CompileError([problems.files.TooLarge(what="the flat schema", limit=limit, unit="schemas", setting="schema")])
+
+
+# Report what cannot be, what gets lost and what leads in a circle, with the places where it was written.
+
+
+_RULING_OUT = ("const", "enum", "type", "properties")
+
+
+def report_contradiction(run: Flattening, left: tuple[Conjunct, str], right: tuple[Conjunct, str]) -> None:
+    """Warn of two keywords that leave nothing."""
+    report = run.options.report
+    if report is not None:
+        one, other = origin(run, *left), origin(run, *right)
+        report.add(problems.schemas.Contradiction(at=other.at or one.at, left=one, right=other))
+
+
+def report_refusal(run: Flattening, conjuncts: Sequence[Conjunct], keywords: Sequence[str]) -> None:
+    """Warn of a group of keywords that nothing is left of, beside the keyword that is likeliest to rule it out."""
+    refused = next((conjunct, word) for word in keywords for conjunct in reversed(conjuncts) if word in conjunct.view)
+    likely = ((conjunct, word) for word in (*_RULING_OUT, *keywords) for conjunct in reversed(conjuncts) if word in conjunct.view)
+    report_contradiction(run, next((other for other in likely if other != refused), refused), refused)
+
+
+def report_lost(run: Flattening, conjuncts: list[Conjunct], lost: ForbiddenProperty) -> None:
+    """Warn of a property that a closed schema forbids."""
+    report = run.options.report
+    if report is None:
+        return
+    closer = conjuncts[lost.closer]
+    keyword = "additionalProperties" if closer.view.get("additionalProperties") is False else "unevaluatedProperties"
+    closed = origin(run, closer, keyword)
+    schemas = [schema for schema, _ in lost.terms]
+    holder = next((conjunct for conjunct in conjuncts if _describes(conjunct, lost.name, schemas)), None)
+    if holder is None:
+        return  # it is only known to be looked at elsewhere
+    described = origin(run, holder, "properties", lost.name)
+    at = closed.at or described.at
+    required = any(lost.name in listing(conjunct.view.get("required")) for conjunct in conjuncts)
+    report.add(problems.schemas.ClosedAway(at=at, key=lost.name, closed=closed, described=described, required=required))
+
+
+def _describes(conjunct: Conjunct, name: str, schemas: list[Json]) -> bool:
+    properties = conjunct.view.get("properties")
+    return properties.__class__ is dict and name in properties and any(properties[name] is schema for schema in schemas)
+
+
+def origin(run: Flattening, conjunct: Conjunct, *path: str) -> problems.schemas.Origin:
+    """Return where a keyword, or what it holds under a name, was written."""
+    store = run.store
+    uri, place = store.where(conjunct.node) or ("", "")
+    place += pointer(path)
+    value: Json = conjunct.view
+    for step in path:
+        value = as_object(value)[step]
+    return problems.schemas.Origin(uri=uri, pointer=place, value=one_line(value), at=store.place(uri, place))
+
+
+def one_line(value: Json) -> str:
+    """Return a value as JSON on one line, cut if it is long."""
+    text = dumps(value, indent=False)
+    return text if len(text) <= SHOWN_ORIGIN else text[: SHOWN_ORIGIN - 1] + "…"
+
+
+def report_cycle(run: Flattening, report: Report, mark: Mark, way: OuterSchema) -> None:
+    """Report a schema that refers to itself in a circle; a schema that is only met twice is not reported.
+
+    A reference back to the schema itself, as in `{"allOf": [{"$ref": "#"}]}`, adds no constraint.
+    """
+    references: list[str] = []
+    step: OuterSchema | None = way
+    while step is not None:
+        view = step.view
+        reference = view.get("$ref") or view.get("$dynamicRef") or view.get("$recursiveRef")
+        if isinstance(reference, str):
+            references.append(reference)
+        if step.mark == mark:
+            found = problems.vibes.ReferenceCycle(at=run.store.at(way.view), references=tuple(reversed(references)))
+            if found not in report.problems:
+                report.add(found)
+            return
+        step = step.around
+
+
+def not_a_schema(store: SchemaStore, node: Json, way: OuterSchema | None, keyword: str = "", value: Json = None) -> CompileError:
+    """Return the error for something that stands where a schema must."""
+    holder = way.view if way is not None else None
+    found = store.where(holder) if holder is not None else None
+    path = (found[1] if found else "") + (f"/{keyword}" if keyword else "/allOf")
+    reason = (
+        f"it is {kind_in_words(value)}, not a list of schemas"
+        if keyword
+        else f"it holds {kind_in_words(node)}, which is not a schema"
+    )
+    return CompileError([problems.schemas.InvalidSchema(at=store.at(holder), pointer=path, reason=reason)])

@@ -1,0 +1,165 @@
+"""Name what is recursive: the `$defs` of a flat schema."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from instrc.schema.flattening.conjunction import Frame
+from instrc.schema.references import Term
+from instrc.schema.walk import definition_named_by, map_schemas, reached_definitions, walk
+from instrc.text.jsonvalue import Json, as_object, equal
+
+_NOT_IN_A_NAME = r"[^A-Za-z0-9_.]+"
+
+
+class RecursiveDefinitions:
+    """The recursive schemas of a result, by readable ASCII names."""
+
+    def __init__(self) -> None:
+        self.schemas: dict[str, Json] = {}
+        self.counts: dict[str, int] = {}
+        self.root: Frame | None = None
+
+    def recursion(self, frame: Frame, terms: list[Term]) -> Json:
+        """Return a reference to a schema that is still being done, and see to it that it becomes a definition."""
+        if frame is self.root:
+            return {"$ref": "#"}
+        if frame.name is None:
+            frame.name = self.free(name_of(terms))
+            self.schemas[frame.name] = None
+        return {"$ref": f"#/$defs/{frame.name}"}
+
+    def define(self, name: str, schema: Json) -> Json:
+        """Keep a definition; return a reference to it."""
+        self.schemas[name] = schema
+        return {"$ref": f"#/$defs/{name}"}
+
+    def used(self, schema: Json) -> dict[str, Json]:
+        """Return the definitions that a schema needs, in the order in which they are first referred to."""
+        return reached_definitions(schema, self.schemas)
+
+    def body(self, schema: Json) -> Json:
+        """Return what a reference to a definition means, if it is one and done; any other schema as it is."""
+        body = self.schemas.get(definition_named_by(schema)) if schema.__class__ is dict and schema.keys() == {"$ref"} else None
+        return schema if body is None else body
+
+    def free(self, name: str) -> str:
+        """Return a name that is not taken."""
+        return free_name(name, self.schemas, self.counts)
+
+
+def free_name(name: str, taken: dict[str, Json], counts: dict[str, int]) -> str:
+    """Return a name that is not taken; `counts` says for each name up to which number it has been tried."""
+    free = name
+    while free in taken:
+        counts[name] = counts.get(name, 1) + 1
+        free = f"{name}_{counts[name]}"
+    return free
+
+
+def name_of(terms: list[Term]) -> str:
+    """Return a readable name for a conjunction, from the references in it, else its title."""
+    words: list[str] = []
+    for node, _ in terms:
+        stack = [node]
+        while stack and len(words) < 2:
+            schema = stack.pop()
+            if schema.__class__ is not dict:
+                continue
+            reference = schema.get("$ref") or schema.get("$dynamicRef")
+            word = _last_word(reference) if reference.__class__ is str else ""
+            if not word and isinstance(title := schema.get("title"), str):
+                word = ascii_name(title)
+            if word and word not in words:
+                words.append(word)
+            branches = schema.get("allOf")
+            if branches.__class__ is list:
+                stack.extend(reversed(branches))
+    return "_".join(words) or "schema"
+
+
+def _last_word(reference: str) -> str:
+    """Return the most telling part of a reference: the last token of its fragment, else the name of its document."""
+    base, _, fragment = reference.partition("#")
+    word = fragment.rpartition("/")[2].replace("~1", "_").replace("~0", "_")
+    if not word:
+        word = base.rpartition("/")[2].rpartition(":")[2].partition("?")[0].partition(".")[0]
+    return ascii_name(word)
+
+
+def ascii_name(text: str) -> str:
+    """Return a text as an ASCII name, letters of other scripts transliterated; empty if nothing of it is left."""
+    if not text.isascii():
+        from anyascii import anyascii  # a table of a megabyte that most schemas never need
+
+        text = anyascii(text)
+    return re.sub(_NOT_IN_A_NAME, "_", text).strip("_")[:60]
+
+
+def as_part(schema: Json, name: str) -> Json:
+    """Return a flat schema that may stand within another: one that refers to itself as a whole has a definition for that.
+
+    That is called by its title, or by `name` if it has none.
+    """
+    if not any(isinstance(node, dict) and node.get("$ref") == "#" for _, node in walk(schema)):
+        return schema
+    gathering = Gathering()
+    return gathering.give(gathering.take(schema, name))
+
+
+class Gathering:
+    """Flat schemas on their way into one: their `$defs` are put together, references moved along."""
+
+    def __init__(self) -> None:
+        self.schemas: dict[str, Json] = {}
+        self.counts: dict[str, int] = {}
+
+    def take(self, schema: Json, untitled: str = "schema") -> Json:
+        """Return a flat schema without its `$defs`, which are kept; references to its root go to a definition of it.
+
+        Its title is the name of that definition; `untitled` is for one without.
+        """
+        if schema.__class__ is not dict:
+            return schema
+        given = schema.get("$defs")
+        own: dict[str, Json] = given if given.__class__ is dict else {}
+        body = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
+        found = {node["$ref"] for _, node in walk(schema) if node.__class__ is dict and node.get("$ref").__class__ is str}
+        moved: dict[str, str] = {}
+        for name, definition in own.items():
+            if f"#/$defs/{name}" not in found:
+                continue
+            new = name if equal(self.schemas.get(name, definition), definition) else self.free(name)
+            self.schemas[new] = definition
+            if new != name:
+                moved[f"#/$defs/{name}"] = f"#/$defs/{new}"
+        if "#" in found:
+            title = schema.get("title")
+            name = self.free((ascii_name(title) if title.__class__ is str else "") or untitled)
+            self.schemas[name] = None
+            moved["#"] = f"#/$defs/{name}"
+            body = as_object(map_schemas(body, partial(_redirect, moved=moved)))
+            self.schemas[name] = {key: value for key, value in body.items() if key not in {"$schema", "$id"}}
+        elif moved:
+            body = as_object(map_schemas(body, partial(_redirect, moved=moved)))
+        if moved:
+            for name in own:
+                new = moved.get(f"#/$defs/{name}", f"#/$defs/{name}").rpartition("/")[2]
+                if new in self.schemas:
+                    self.schemas[new] = map_schemas(self.schemas[new], partial(_redirect, moved=moved))
+        return body
+
+    def free(self, name: str) -> str:
+        """Return a name that is not taken."""
+        return free_name(name, self.schemas, self.counts)
+
+    def give(self, body: Json) -> Json:
+        """Return a schema with the definitions that have been kept."""
+        return {**body, "$defs": self.schemas} if self.schemas and body.__class__ is dict else body
+
+
+def _redirect(node: Json, moved: dict[str, str]) -> Json:
+    if node.__class__ is dict and node.get("$ref").__class__ is str and node["$ref"] in moved:
+        return {**node, "$ref": moved[node["$ref"]]}
+    return node

@@ -1,0 +1,297 @@
+"""Expand a conjunction to its conjuncts: follow `allOf` and references, in written order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import repeat
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from instrc.problems.problem import CompileError
+from instrc.schema.flattening.conjunction import STRIPPED, Conjunct, Expansion, Mark, OuterSchema
+from instrc.schema.flattening.contradictions import Flattening
+from instrc.schema.references import DynamicScope, SchemaStore, Term
+from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.limits import MANY_TERMS
+
+
+class _Schemas(Struct, frozen=True, eq=False, gc=False):
+    """Schemas to take in, one after the other."""
+
+    terms: Iterator[Term]
+    depth: int
+    holder: OuterSchema | None
+
+
+class _Branches(Struct, frozen=True, eq=False, gc=False):
+    """Very many schemas in one scope, which may be taken in at once."""
+
+    nodes: list[Json]
+    scope: DynamicScope
+    depth: int
+    holder: OuterSchema | None
+
+
+class _Keywords(Struct, frozen=True, eq=False, gc=False):
+    """Keywords of one conjunct that stand together: the place of the conjunct, and the keywords in written order."""
+
+    place: int
+    keywords: Iterable[str]
+
+
+class _Followed(Struct, frozen=True, eq=False, gc=False):
+    """All parts of a schema have been followed to their end."""
+
+    mark: Mark
+
+
+_Entry: TypeAlias = _Schemas | _Branches | _Keywords | _Followed
+_FOLLOWED = STRIPPED | {"allOf"}
+"""Keywords that are not there in schemas which are taken as they are."""
+_NONE: frozenset[str] = frozenset()
+_UNOPENED: frozenset[int] = frozenset()
+
+
+def expand(
+    run: Flattening, terms: list[Term], *, fold: frozenset[str] = _NONE, opened: frozenset[int] = _UNOPENED
+) -> Expansion | None:
+    """Return the conjuncts of terms; `None` if one of the schemas is `false`.
+
+    `fold` names those of `anyOf` and `oneOf` whose single branches are taken for what they hold;
+    `opened` are the `id`s of schemas with `unevaluated…` that are merged although these depend on the instance.
+    """
+    found = Expansion()
+    way = _Way(run, found, fold, opened, alone=len(terms) == 1)
+    if len(terms) >= MANY_TERMS and all(scope is run.home for _, scope in terms) and way.take([node for node, _ in terms], 0):
+        return found
+    seen, home, groups, conjuncts = way.seen, run.home, found.groups, found.conjuncts
+    indexed, needs_flattening, tells = run.store.indexed, run.store.needs_flattening, STRIPPED.isdisjoint
+    stack = way.stack
+    stack.append(_Schemas(iter(terms), 0, None))
+    while stack:
+        entry = stack[-1]
+        if entry.__class__ is not _Schemas:  # `isinstance` is slow for a `Struct`
+            way.leave(entry)
+            continue
+        calm, plain = way.calm, way.plain
+        for node, scope in entry.terms:
+            key = id(node)
+            if (
+                node.__class__ is dict
+                and "allOf" not in node
+                and ((calm and key in indexed and key not in needs_flattening) or (plain and _is_plain(node, scope)))
+            ):  # there is nothing to follow
+                mark = key if scope is home else (key, id(scope))
+                if mark not in seen and node and (tells(node) or not node.keys() <= STRIPPED):
+                    seen.add(mark)
+                    place = len(conjuncts)
+                    for keyword in node:
+                        if keyword in groups:
+                            groups[keyword].append(place)
+                        elif keyword not in STRIPPED:
+                            groups[keyword] = [place]
+                    conjuncts.append(Conjunct(node, node, scope, entry.depth, mark))
+            elif node is False or not way.enter(node, scope, entry):
+                return None
+            elif stack[-1] is not entry:
+                break
+        else:
+            stack.pop()
+    return found
+
+
+def _is_plain(node: JsonObject, scope: DynamicScope) -> bool:
+    """Tell whether a schema is in today's words, and refers to nothing by itself."""
+    dialect = scope.resource.dialect
+    return not dialect.old and dialect.references.isdisjoint(node)
+
+
+class _Way:
+    """The way through the schemas of one conjunction, in written order."""
+
+    def __init__(self, run: Flattening, found: Expansion, fold: frozenset[str], opened: frozenset[int], *, alone: bool) -> None:
+        self.run = run
+        self.store = store = run.store
+        self.found = found
+        self.fold = fold
+        self.opened = opened
+        self.alone = alone
+        """Whether the conjunction has one term only."""
+        self.calm = calm = not fold and not store.unevaluated
+        """Whether a schema that has nothing to flatten may be taken as it is."""
+        self.plain: bool = calm and not store.nested and not store.mixins
+        """Whether one that has something to flatten below it may be taken as it is, too."""
+        self.seen: set[Mark] = set()
+        self.entered: set[Mark] = set()
+        """Schemas whose parts are being followed, where circles are told: one of these that is met again leads in one."""
+        self.stack: list[_Entry] = []
+
+    def take(self, nodes: list[Json], depth: int) -> bool:
+        """Take in many schemas at once that have nothing to follow; false, with nothing done, if one has or is no such thing.
+
+        They are read in the scope that the run begins in.
+        """
+        objects = [node for node in nodes if node.__class__ is dict]
+        marks = list(map(id, objects))
+        fresh = set(marks)
+        if (
+            not self.calm
+            or len(objects) < len(nodes)
+            or len(fresh) < len(marks)
+            or not fresh <= self.store.indexed
+            or not fresh.isdisjoint(self.store.needs_flattening)
+            or not fresh.isdisjoint(self.seen)
+        ):
+            return False
+        if not all(objects) or not _FOLLOWED.isdisjoint(set().union(*objects)):
+            return False
+        self.seen |= fresh
+        first = len(self.found.conjuncts)
+        self.found.conjuncts += map(Conjunct, objects, objects, repeat(self.run.home), repeat(depth), marks)
+        groups = self.found.groups
+        for place, node in enumerate(objects, first):
+            for keyword in node:
+                if keyword in groups:
+                    groups[keyword].append(place)
+                else:
+                    groups[keyword] = [place]
+        return True
+
+    def leave(self, entry: _Entry) -> None:
+        """Do what stands on the stack before, between or after the parts of a schema."""
+        self.stack.pop()
+        if entry.__class__ is _Branches:
+            if not self.take(entry.nodes, entry.depth):
+                self.stack.append(_Schemas(zip(entry.nodes, repeat(entry.scope), strict=False), entry.depth, entry.holder))
+        elif entry.__class__ is _Keywords:
+            self.found.note(entry.place, entry.keywords)
+        elif entry.__class__ is _Followed:
+            self.entered.discard(entry.mark)
+
+    def enter(self, node: Json, scope: DynamicScope, entry: _Schemas) -> bool:
+        """Take in one schema, or put what it refers to on the stack; false if nothing satisfies it."""
+        store, found, way, depth = self.store, self.found, entry.holder, entry.depth
+        if node.__class__ is not dict:
+            if node is True:
+                return True
+            raise _invalid(store, node, way)
+        if store.nested:
+            scope = store.below(node, scope)
+        home = self.run.home
+        mark: Mark = id(node) if scope is home else (id(node), id(scope))
+        if store.mixins and mark not in self.seen and _applies_mixins(node, scope):
+            if (id(node), id(scope)) not in self.run.mixed:
+                found.applied.append((node, scope))
+                return True
+            mixed, scope = self.run.mixed[id(node), id(scope)], self.run.flat
+            if not isinstance(mixed, dict):
+                return mixed is not False
+            node, mark = mixed, id(mixed) if scope is home else (id(mixed), id(scope))
+        if mark in self.seen:
+            report = self.run.options.report
+            if report is not None and way is not None and mark in self.entered:
+                from instrc.schema.flattening.contradictions import report_cycle  # for a mistake
+
+                report_cycle(self.run, report, mark, way)
+            return True
+        self.seen.add(mark)
+        dialect = scope.resource.dialect
+        view = store.view(node, scope) if dialect.old else node
+        if store.unevaluated and self._stays_apart(node, view, scope, depth):
+            found.units.append((node, scope))
+        elif "allOf" in view or not dialect.references.isdisjoint(view) or (self.fold and self._folds(view)):
+            self.follow(Conjunct(node, view, scope, depth, mark), way)
+        elif not view.keys() <= STRIPPED:
+            found.note(len(found.conjuncts), view)
+            found.conjuncts.append(Conjunct(node, view, scope, depth, mark))
+        return True
+
+    def _folds(self, view: JsonObject) -> bool:
+        return any(_single(view, keyword) for keyword in self.fold)
+
+    def _stays_apart(self, node: JsonObject, view: JsonObject, scope: DynamicScope, depth: int) -> bool:
+        return (
+            ("unevaluatedProperties" in view or "unevaluatedItems" in view)
+            and not (depth == 0 and self.alone)
+            and id(node) not in self.opened
+            and _apart(self.store, node, view, scope)
+        )
+
+    def follow(self, conjunct: Conjunct, way: OuterSchema | None) -> None:
+        """Put the parts of a schema on the stack: its own keywords, branches and what it refers to, in written order."""
+        view, scope = conjunct.view, conjunct.scope
+        references = scope.resource.dialect.references
+        if self.run.options.report is not None:
+            self.entered.add(conjunct.mark)
+            self.stack.append(_Followed(conjunct.mark))
+        place, below = len(self.found.conjuncts), conjunct.depth + 1
+        parts: list[_Entry] = []
+        keywords: list[str] = []
+        speaks = False
+        further = OuterSchema(conjunct.mark, way, view)
+        for keyword, value in view.items():
+            if keyword in STRIPPED:
+                if keyword != "$recursiveRef" or keyword not in references:
+                    continue
+            elif keyword == "allOf":
+                if value.__class__ is not list:
+                    raise _invalid(self.store, conjunct.node, OuterSchema(conjunct.mark, way, conjunct.node), "allOf", value)
+            elif not (keyword in self.fold and _single(view, keyword)) and (
+                keyword not in references or value.__class__ is not str
+            ):
+                keywords.append(keyword)
+                continue
+            if keywords:
+                if parts:
+                    parts.append(_Keywords(place, keywords))
+                else:
+                    self.found.note(place, keywords)
+                speaks, keywords = True, []
+            if value.__class__ is list:
+                many = len(value) >= MANY_TERMS and scope is self.run.home
+                parts.append(
+                    _Branches(value, scope, below, further)
+                    if many
+                    else _Schemas(zip(value, repeat(scope), strict=False), below, further)
+                )
+            else:
+                self.found.shares = True
+                target = self.store.target(keyword, view, scope)
+                if self.calm:  # a document may have been read
+                    self.calm = not self.store.unevaluated
+                    self.plain = self.calm and not self.store.nested and not self.store.mixins
+                parts.append(_Schemas(iter([(target.node, target.scope)]), below, further))
+        if keywords:
+            parts.append(_Keywords(place, keywords))
+            speaks = True
+        if speaks:
+            self.found.conjuncts.append(conjunct)
+        self.stack += reversed(parts)
+
+
+def _applies_mixins(node: JsonObject, scope: DynamicScope) -> bool:
+    from instrc.schema.flattening.mixing import applies_mixins  # brings what only documents with a mixin in them need
+
+    return applies_mixins(node, scope)
+
+
+def _apart(store: SchemaStore, node: JsonObject, view: JsonObject, scope: DynamicScope) -> bool:
+    """Tell whether what a schema leaves unevaluated depends on the instance."""
+    from instrc.schema.flattening.unevaluated import evaluated  # few schemas have `unevaluated…`
+
+    certain, possible = evaluated(store, node, scope)
+    return (view.get("unevaluatedProperties", True) not in (True, {}) and not certain.covers_properties(possible)) or (
+        view.get("unevaluatedItems", True) not in (True, {}) and not certain.covers_items(possible)
+    )
+
+
+def _single(view: JsonObject, keyword: str) -> bool:
+    value = view.get(keyword)
+    return value.__class__ is list and len(value) == 1
+
+
+def _invalid(store: SchemaStore, node: Json, way: OuterSchema | None, keyword: str = "", value: Json = None) -> CompileError:
+    from instrc.schema.flattening.contradictions import not_a_schema  # for a mistake
+
+    return not_a_schema(store, node, way, keyword, value)

@@ -1,0 +1,252 @@
+"""Fold parts of schemas: one member of the instances, the slots of a mixin, an intersection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from instrc.problems.report import Report
+from instrc.schema.flattening.contradictions import FlattenOptions
+from instrc.schema.flattening.definitions import Gathering
+from instrc.schema.flattening.flattener import Flattener, intersect
+from instrc.schema.flattening.mixing import splice_parts
+from instrc.schema.kinds import types_of
+from instrc.schema.references import SchemaStore
+from instrc.schema.walk import definition_named_by, refers, walk
+from instrc.text.jsonvalue import Json, JsonObject, as_object, equal, listing, mapping
+from instrc.text.limits import MEMBERS_LOOKED_AT, NOTED_SOURCES
+from instrc.text.source import Span
+
+# What a schema says about one member of its instances, and about the elements of a list.
+
+
+ANYTHING: Json = {}
+
+
+class MemberSchema(Struct, frozen=True):
+    """What was found out about a member: `schema` is `None` where there is none for certain."""
+
+    schema: Json | None
+    known: tuple[str, ...] = ()
+    """The members there are, where this one is not among them."""
+    is_list: bool = False
+    """It was looked for in a list."""
+    optional: bool = False
+    """It may be missing, as far as the schema says."""
+
+
+def member(schema: Json, name: str) -> MemberSchema:
+    """Return the schema of a member; where a schema is open or says nothing, anything may be there.
+
+    In a union, it is enough that one branch has it.
+    """
+    found: list[Json] = []
+    known: dict[str, None] = {}
+    lists = others = 0
+    optional = False
+    for node in _alternatives(schema):
+        if node is None:
+            return MemberSchema(ANYTHING)
+        types = _types(node)
+        if types is not None and "object" not in types:
+            lists += "array" in types
+            continue
+        others += 1
+        here = _own_member(node, name)
+        if here is True or here == {}:
+            return MemberSchema(ANYTHING)
+        if here is None:
+            known.update(dict.fromkeys(mapping(node.get("properties"))))
+        else:
+            found.append(_with_definitions(here, schema))
+            optional = optional or name not in listing(node.get("required"))
+    if found:
+        return MemberSchema(either(found), optional=optional or bool(others - len(found)))
+    return MemberSchema(None, tuple(known), is_list=bool(lists) and not others)
+
+
+def elements(schema: Json) -> Json | None:
+    """Return the schema of the elements of a list; `None` where the schema admits no list for certain."""
+    found: list[Json] = []
+    for node in _alternatives(schema):
+        if node is None:
+            return ANYTHING
+        types = _types(node)
+        if types is not None and "array" not in types:
+            continue
+        if types is None and "properties" in node:
+            continue
+        listed = [*listing(node.get("prefixItems")), node.get("items", ANYTHING)]
+        found.append(either([_with_definitions(each, schema) for each in listed if each is not False]))
+    return either(found) if found else None
+
+
+def either(schemas: list[Json]) -> Json:
+    """Return a schema of what one of some schemas admits; equal ones stand once."""
+    kept: list[Json] = []
+    for schema in schemas:
+        parts = listing(schema["anyOf"]) if isinstance(schema, dict) and schema.keys() == {"anyOf"} else [schema]
+        kept.extend(part for part in parts if not any(equal(part, other) for other in kept))
+    if any(schema is True or schema == {} for schema in kept):
+        return ANYTHING
+    return kept[0] if len(kept) == 1 else {"anyOf": kept} if kept else False
+
+
+class _Alternative(NamedTuple):
+    """One way to satisfy a schema, as far as it has been looked at."""
+
+    own: JsonObject
+    """What the schemas that have been looked at say of members, as one schema."""
+    rest: tuple[Json, ...]
+    """Schemas that hold as well and have not been looked at."""
+    seen: frozenset[int] = frozenset()
+    """The `id`s of those that have been: a schema may refer to itself."""
+
+
+def _alternatives(schema: Json) -> Iterator[JsonObject | None]:
+    """Yield what a schema says of members in each way to satisfy it; `None` if there are too many ways.
+
+    `{"required": ["a"], "anyOf": [{"type": "object"}, {"$ref": "#/$defs/x"}]}` has two: what is required holds in both.
+    """
+    definitions = mapping(schema.get("$defs")) if isinstance(schema, dict) else {}
+    waiting = [_Alternative({}, (schema,))]
+    for _ in range(MEMBERS_LOOKED_AT):
+        if not waiting:
+            return
+        own, rest, seen = waiting.pop()
+        if not rest:
+            yield own
+            continue
+        first, others = rest[0], rest[1:]
+        if first is False:
+            continue
+        if not isinstance(first, dict) or id(first) in seen:
+            waiting.append(_Alternative(own, others, seen))
+            continue
+        said: JsonObject = {keyword: value for keyword, value in first.items() if keyword in _OF_MEMBERS}
+        together = intersect([own, said]) if own and said else own or said
+        if isinstance(together, dict):
+            beside = _beside(first, schema, definitions)
+            ways = [(*beside, *way, *others) for way in _ways(first)]
+            waiting += [_Alternative(together, way, seen | {id(first)}) for way in reversed(ways)]
+    yield None
+
+
+_OF_MEMBERS = frozenset(
+    {"type", "const", "enum", "required", "properties", "patternProperties", "additionalProperties", "items", "prefixItems"}
+)
+
+
+def _beside(node: JsonObject, root: Json, definitions: JsonObject) -> Iterator[Json]:
+    """Yield the schemas that hold beside the keywords of a schema: what it refers to, and its `allOf`."""
+    if "$ref" in node:
+        yield root if node["$ref"] == "#" else definitions.get(definition_named_by(node), True)
+    yield from listing(node.get("allOf"))
+
+
+def _ways(node: JsonObject) -> list[tuple[Json, ...]]:
+    """Return the branches of the first union of a schema, each with the second union beside it; one way if it has none."""
+    if "anyOf" not in node:
+        return [(branch,) for branch in listing(node["oneOf"])] if "oneOf" in node else [()]
+    second: tuple[Json, ...] = ({"oneOf": node["oneOf"]},) if "oneOf" in node else ()
+    return [(branch, *second) for branch in listing(node["anyOf"])]
+
+
+def _own_member(node: JsonObject, name: str) -> Json | None:
+    """Return what one object schema says about a member; `None` if it has none."""
+    properties = mapping(node.get("properties"))
+    if name in properties:
+        return properties[name] if properties[name] is not False else None
+    for pattern, schema in mapping(node.get("patternProperties")).items():
+        from instrc.schema.patterns import search  # few schemas have patterns of names
+
+        if search(pattern, name) is not False:
+            return schema
+    rest = node.get("additionalProperties", ANYTHING if not properties else False)
+    return None if rest is False else ANYTHING if rest is True or rest == {} else rest
+
+
+def _types(node: JsonObject) -> set[str] | None:
+    """Return the types that a schema names; `None` if it names none."""
+    if "const" in node or "enum" in node:
+        values = listing(node.get("enum", [node.get("const")]))
+        return {"object" if isinstance(value, dict) else "array" if isinstance(value, list) else "other" for value in values}
+    types = types_of(node["type"]) if "type" in node else None
+    return None if types is None else set(types)
+
+
+def _with_definitions(node: Json, root: Json) -> Json:
+    """Return a part of a schema by itself, with the definitions that it may refer to; anything where it refers to the whole."""
+    if not isinstance(node, dict) or not isinstance(root, dict) or not refers(node) or "$defs" in node:
+        return node
+    if "$defs" not in root or any(isinstance(each, dict) and each.get("$ref") == "#" for _, each in walk(node)):
+        return ANYTHING
+    return {**node, "$defs": root["$defs"]}
+
+
+# Put schemas into the slots of mixins.
+#
+# The slot `default` is replaced in place by the properties of what is put in; it is spliced, not intersected: what is put in
+# speaks about its own properties only, and must not forbid those of the mixin.  Other slots are filled by name,
+# as under `allOf`.  Both functions take and give flat schemas and change none of them.
+
+
+def splice(
+    mixin: Json,
+    filling: Json = None,
+    *,
+    report: Report | None = None,
+    applied: str = "",
+    at: Span | None = None,
+) -> Json:
+    """Return a mixin with something put into its slot `default`; `None` leaves the slot empty, so that it disappears.
+
+    The result has the title and the description of what is put in, not those of the mixin.  It is closed if what is put in is,
+    over all its properties.  If the mixin requires the slot, everything put in is required, unless that says itself what is.
+    Without the slot, the mixin's properties come first.  What cannot be spliced, since it is no object, fills the property
+    `default` as it is.  `applied` is how the mixin is referred to; it stands in the warnings that go to `report`.
+    """
+    gathering = Gathering()
+    body = splice_parts(intersect, gathering.take(mixin), gathering.take(filling), report=report, applied=applied, at=at)
+    return gathering.give(body)
+
+
+def fill(mixin: Json, slot: str, filling: Json, *, report: Report | None = None) -> Json:
+    """Return a mixin with something put into the slot of a name: both must hold, as under `allOf`."""
+    gathering = Gathering()
+    body, inside = gathering.take(mixin), gathering.take(filling)
+    if body.__class__ is not dict:
+        return mixin
+    properties = dict(as_object(body.get("properties", {})))
+    properties[slot] = intersect([properties[slot], inside], report=report) if slot in properties else inside
+    return gathering.give({**body, "properties": properties})
+
+
+# Intersect flat schemas, and say of each schema that is made on the way which ones it is made of.
+
+
+@dataclass(frozen=True, slots=True)
+class Intersection:
+    """One schema that accepts what all of several schemas accept."""
+
+    schema: Json
+    sources: tuple[tuple[Json, tuple[Json, ...]], ...]
+    """Each new schema in it, with the schemas whose keywords it has."""
+
+
+def intersection(schemas: Sequence[Json]) -> Intersection:
+    """Return the intersection of flat schemas; references in them stay as they are, as with `intersect`."""
+    flattener = Flattener(SchemaStore(), FlattenOptions(trace=True))
+    schema = flattener.run([(each, flattener.flat) for each in schemas])
+    return Intersection(schema, tuple(_sources(flattener)))
+
+
+def _sources(flattener: Flattener) -> list[tuple[Json, tuple[Json, ...]]]:
+    found: list[tuple[Json, tuple[Json, ...]]] = []
+    for new, by_keyword in flattener.origins.values():
+        nodes = {id(conjunct.node): conjunct.node for each in by_keyword.values() for conjunct, _ in each[:NOTED_SOURCES]}
+        found.append((new, tuple(node for node in nodes.values() if node is not new)))
+    return found

@@ -1,0 +1,202 @@
+"""Say for every keyword of a flat schema where it was written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+from instrc.schema.flattening.conjunction import Conjunct, Merging
+from instrc.schema.flattening.contradictions import Flattening, FlattenOptions
+from instrc.schema.references import SchemaStore
+from instrc.schema.walk import subschemas
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, listing, pointer
+from instrc.text.limits import TRACED_CHARACTERS
+
+# Say for every keyword of a flat schema where it was written.
+
+
+RecordedSources: TypeAlias = dict[int, tuple[Json, dict[str, list[tuple[Conjunct, str]]]]]
+"""By the `id` of a schema of the result: the schema itself, and the conjuncts and keywords each of its keywords comes from."""
+
+
+class KeywordOrigin(NamedTuple):
+    """Where a keyword was written: the URI of the document (empty for the schema itself) and the JSON Pointer in it."""
+
+    uri: str
+    pointer: str
+
+    def __str__(self) -> str:
+        return f"{self.uri}#{self.pointer}"
+
+
+class Flat(NamedTuple):
+    """A flat schema, and for each of its keywords by JSON Pointer the places it comes from, in written order."""
+
+    schema: Json
+    origins: dict[str, tuple[KeywordOrigin, ...]]
+
+    def then(self, later: Flat) -> Flat:
+        """Return what a later pass has made of this schema, with the origins that it has here."""
+        found = {
+            place: tuple(dict.fromkeys(first for origin in origins for first in self.origins.get(origin.pointer, ())))
+            for place, origins in later.origins.items()
+        }
+        return Flat(later.schema, found)
+
+
+_FORMERLY = {
+    "prefixItems": ("items",),
+    "items": ("additionalItems",),
+    "dependentRequired": ("dependencies",),
+    "dependentSchemas": ("dependencies",),
+    "exclusiveMinimum": ("minimum",),
+    "exclusiveMaximum": ("maximum",),
+    "type": ("nullable",),
+    "additionalProperties": ("unevaluatedProperties",),
+}
+"""What a keyword may have been written as."""
+
+
+def origins(schema: Json, root: Json, store: SchemaStore, recorded: RecordedSources) -> dict[str, tuple[KeywordOrigin, ...]]:
+    """Return where each keyword of a result comes from; `root` is the schema that was flattened.
+
+    Keywords that were made on the way (`$defs`, a reference to a definition) have no origin.
+    Raise a `CompileError` where the pointers would be very long together: in a deep schema they grow with the square of it.
+    """
+    places = _places(store)
+    found: dict[str, tuple[KeywordOrigin, ...]] = {}
+    characters = 0
+    stack: list[tuple[Json, tuple[str | int, ...]]] = [(schema, ())]
+    while stack:
+        node, path = stack.pop()
+        if node.__class__ is not dict:
+            continue
+        _, by_keyword = recorded.get(id(node), (None, {}))
+        own = places.get(id(node))
+        for keyword in node:
+            here = pointer((*path, keyword))
+            characters = _more_characters(characters, here)
+            if keyword in by_keyword:
+                found[here] = _written_origins(by_keyword[keyword], places, recorded)
+            elif own is not None:
+                found[here] = (KeywordOrigin(own.uri, f"{own.pointer}{pointer((keyword,))}"),)
+            elif not path and isinstance(root, dict) and keyword in root and keyword != "$defs":
+                found[here] = (_origin(root, keyword, places),)
+            else:
+                found[here] = ()
+        stack.extend((child, (*path, *step)) for step, child in reversed(list(subschemas(node))))
+    return found
+
+
+def _more_characters(before: int, pointer: str) -> int:
+    """Return how many characters all pointers have with one more."""
+    characters = before + len(pointer)
+    if characters > TRACED_CHARACTERS:
+        unit = "characters of JSON Pointers"
+        raise CompileError([problems.files.TooLarge(what="the trace", limit=TRACED_CHARACTERS, unit=unit)])
+    return characters
+
+
+def _written_origins(
+    conjuncts: list[tuple[Conjunct, str]], places: dict[int, KeywordOrigin], recorded: RecordedSources
+) -> tuple[KeywordOrigin, ...]:
+    """Return where the keywords of conjuncts were written, looking through results that were folded again."""
+    found: dict[KeywordOrigin, None] = {}
+    stack = conjuncts[::-1]
+    seen: set[tuple[int, str]] = set()
+    while stack:
+        conjunct, word = stack.pop()
+        if (id(conjunct.node), word) in seen:
+            continue
+        seen.add((id(conjunct.node), word))
+        if id(conjunct.node) in places:
+            found[_origin(conjunct.node, word, places)] = None
+        else:
+            _, by_keyword = recorded.get(id(conjunct.node), (None, {}))
+            stack += by_keyword.get(word, [])[::-1]
+    return tuple(found)
+
+
+def _origin(node: JsonObject, keyword: str, places: dict[int, KeywordOrigin]) -> KeywordOrigin:
+    """Return the place of a keyword of an original schema, by the name it has there."""
+    uri, path = places[id(node)]
+    word = (
+        keyword
+        if keyword in node
+        else next((old for old in (*_FORMERLY.get(keyword, ()), keyword.removeprefix("x-")) if old in node), keyword)
+    )
+    return KeywordOrigin(uri, path + pointer((word,)))
+
+
+def _places(store: SchemaStore) -> dict[int, KeywordOrigin]:
+    """Return where each object of the documents stands, by its `id`; the first place if there are several."""
+    places: dict[int, KeywordOrigin] = {}
+    characters = 0
+    for document in store.documents:
+        stack: list[tuple[Json, str]] = [(document.root, "")]
+        while stack:
+            value, path = stack.pop()
+            if value.__class__ is dict:
+                if id(value) in places:
+                    continue
+                places[id(value)] = KeywordOrigin(document.uri, path)
+                characters = _more_characters(characters, path)
+                parts: list[tuple[str | int, Json]] = list(value.items())
+            else:
+                parts = list(enumerate(listing(value)))
+            stack.extend(
+                (child, path + pointer((key,)))
+                for key, child in reversed(parts)
+                if child.__class__ is dict or child.__class__ is list
+            )
+    return places
+
+
+# Note where the keywords of a result come from, for `trace`.
+
+
+class Tracing(Flattening):
+    """A run that notes origins if it is asked to."""
+
+    def __init__(self, store: SchemaStore, options: FlattenOptions) -> None:
+        super().__init__(store, options)
+        self.origins: dict[int, tuple[Json, dict[str, list[tuple[Conjunct, str]]]]] = {}
+        """For `trace`: the conjuncts and keywords that each keyword of a result comes from."""
+
+    def record(self, out: dict[str, Json], frame: Merging) -> None:
+        """Note, for `trace`, which conjuncts each keyword of a merged schema comes from."""
+        found: dict[str, list[tuple[Conjunct, str]]] = {}
+        for keyword in out:
+            words = [keyword]
+            if keyword in {"additionalProperties", "items"} or (keyword == "prefixItems"):
+                words.append("unevaluatedProperties" if keyword == "additionalProperties" else "unevaluatedItems")
+            found[keyword] = [(conjunct, word) for conjunct in frame.conjuncts for word in words if word in conjunct.view]
+        self.origins[id(out)] = (out, found)
+        self._record_branches(listing(out.get("allOf")), frame.conjuncts)
+
+    def _record_branches(self, branches: JsonArray, conjuncts: Sequence[Conjunct]) -> None:
+        """Note which conjuncts what stays in the `allOf` of a merged schema comes from."""
+        new = [branch for branch in branches if branch.__class__ is dict and id(branch) not in self.origins]
+        if not new:
+            return
+        holding: dict[str, list[tuple[Conjunct, str]]] = {}
+        exactly: dict[tuple[str, int], list[tuple[Conjunct, str]]] = {}
+        for conjunct in conjuncts:
+            for keyword, value in conjunct.view.items():
+                holding.setdefault(keyword, []).append((conjunct, keyword))
+                exactly.setdefault((keyword, id(value)), []).append((conjunct, keyword))
+        for branch in new:
+            own = {
+                keyword: exactly.get((keyword, id(value))) or holding.get(keyword, [])
+                for keyword, value in as_object(branch).items()
+            }
+            self.origins[id(branch)] = (branch, own)
+
+    def note_copy(self, copy: Json, original: Json) -> None:
+        """Note, for `trace`, that a schema is a copy of another one with the same keywords."""
+        if self.options.trace and isinstance(copy, dict) and isinstance(original, dict):
+            _, known = self.origins.get(id(original), (None, None))
+            conjunct = Conjunct(original, original, self.flat, 0, (id(original), id(self.flat)))
+            self.origins[id(copy)] = (copy, known or {keyword: [(conjunct, keyword)] for keyword in original})

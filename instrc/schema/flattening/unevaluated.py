@@ -1,0 +1,342 @@
+"""Find out which properties and items a schema looks at, and what `unevaluated…` of it means beside others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct, field
+
+from instrc.problems.problem import CompileError
+from instrc.schema.flattening.conjunction import Conjunct, Expansion
+from instrc.schema.kinds import is_number, types_of
+from instrc.schema.patterns import matches
+from instrc.schema.references import DynamicScope, SchemaStore
+from instrc.schema.relations import implies
+from instrc.schema.vocabulary import IN_PLACE
+from instrc.schema.walk import TRIVIAL, subschemas
+from instrc.text.jsonvalue import Json, JsonObject, as_object
+
+# Find out which properties and items a schema looks at, for `unevaluatedProperties` and `unevaluatedItems`.
+#
+# What always applies (`allOf`, `$ref`) counts as certain, what depends on the instance (`anyOf`, `if`, …) as possible.
+# If everything possible is certain anyway, "unevaluated" means the same as "additional".
+
+
+class Evaluated(Struct):
+    """What is looked at: names, patterns and the length of the listed items; `all_…` if nothing is left over."""
+
+    names: dict[str, None] = field(default_factory=dict)
+    patterns: dict[str, None] = field(default_factory=dict)
+    all_properties: bool = False
+    items: int = 0
+    all_items: bool = False
+    some_items: bool = False
+    """Whether `contains` looks at items that no one can list."""
+
+    def covers_properties(self, other: Evaluated) -> bool:
+        """Tell whether every property that the other looks at is looked at here."""
+        if self.all_properties:
+            return True
+        return (
+            not other.all_properties and other.names.keys() <= self.names.keys() and other.patterns.keys() <= self.patterns.keys()
+        )
+
+    def covers_items(self, other: Evaluated) -> bool:
+        """Tell whether every item that the other looks at is looked at here."""
+        if self.all_items:
+            return True
+        return not other.all_items and not other.some_items and other.items <= self.items
+
+
+_POSSIBLE_LISTS = ("anyOf", "oneOf")
+_POSSIBLE = ("if", "then", "else")
+
+
+def evaluated(
+    store: SchemaStore, schema: JsonObject, scope: DynamicScope, *, skip_own: bool = True, conjunct: bool = False
+) -> tuple[Evaluated, Evaluated]:
+    """Return what is certainly and what is possibly looked at by a schema.
+
+    With `skip_own` it is asked on behalf of the schema's own `unevaluated…`, which are left out,
+    and only what matters to them is looked for.  With `conjunct` the schema's `allOf` and references are left out.
+    """
+    certain, possible = Evaluated(), Evaluated()
+    properties = not skip_own or "unevaluatedProperties" in schema
+    items = not skip_own or "unevaluatedItems" in schema
+    stack: list[tuple[Json, DynamicScope, Evaluated, bool]] = [(schema, scope, certain, skip_own)]
+    seen: set[tuple[int, int, bool]] = set()
+    while stack:
+        node, scope, into, own = stack.pop()
+        if node.__class__ is not dict or _is_decided(into, properties=properties, items=items):
+            continue
+        scope = store.below(node, scope)
+        key = (id(node), id(scope), into is certain)
+        if key in seen:
+            continue
+        seen.add(key)
+        view = store.view(node, scope)
+        _take(view, into, possible, own=own)
+        if _is_decided(certain, properties=properties, items=items):
+            break
+        if not conjunct:
+            stack.extend((target.node, target.scope, into, False) for target in store.references(view, scope))
+            stack.extend((branch, scope, into, False) for branch in _list(view.get("allOf")))
+        conjunct = False
+        for keyword in _POSSIBLE_LISTS:
+            branches = _list(view.get(keyword))
+            where = into if len(branches) == 1 else possible
+            stack.extend((branch, scope, where, False) for branch in branches)
+        if "if" in view:
+            stack.extend((view[keyword], scope, possible, False) for keyword in _POSSIBLE if keyword in view)
+        for keyword in ("dependentSchemas", "dependencies"):
+            value = view.get(keyword)
+            if value.__class__ is dict:
+                stack.extend((branch, scope, possible, False) for branch in value.values())
+    return certain, possible
+
+
+_MARKING = frozenset(
+    {
+        *("properties", "patternProperties", "additionalProperties", "unevaluatedProperties"),
+        *("prefixItems", "items", "additionalItems", "contains", "unevaluatedItems"),
+        *("allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "$ref", "$dynamicRef", "$recursiveRef"),
+    }
+)
+
+
+def marks_nothing(schema: Json) -> bool:
+    """Tell whether a schema is seen to look at no property and no item."""
+    return schema.__class__ is not dict or _MARKING.isdisjoint(schema)
+
+
+def _is_decided(found: Evaluated, *, properties: bool, items: bool) -> bool:
+    """Tell whether nothing more can be found that matters."""
+    return (found.all_properties or not properties) and (found.all_items or not items)
+
+
+def _take(view: dict[str, Json], into: Evaluated, possible: Evaluated, *, own: bool) -> None:
+    """Record what the keywords of one schema look at."""
+    for keyword, names in (("properties", into.names), ("patternProperties", into.patterns)):
+        value = view.get(keyword)
+        if value.__class__ is dict:
+            names.update(dict.fromkeys(value))
+    if "additionalProperties" in view or ("unevaluatedProperties" in view and not own):
+        into.all_properties = True
+    prefix = view.get("prefixItems")
+    if prefix.__class__ is list:
+        into.items = max(into.items, len(prefix))
+    if "items" in view or ("unevaluatedItems" in view and not own):
+        into.all_items = True
+    if "contains" in view:
+        possible.some_items = True
+
+
+def _list(value: Json) -> list[Json]:
+    return value if value.__class__ is list else []
+
+
+# Say what `unevaluatedProperties` and `unevaluatedItems` of one schema mean beside other schemas.
+#
+# If it depends on the instance which members they apply to, they stay as they are, and no keyword may be put beside them that
+# evaluates further members.  So a schema with them can be merged with other schemas only if the others
+#
+# * forbid every member of which this is uncertain (`…_void`), or
+# * constrain only members that are always evaluated, or
+# * constrain only members that are never evaluated; these must then satisfy `unevaluated…` too.
+
+
+PROPERTIES, ITEMS = "unevaluatedProperties", "unevaluatedItems"
+BRANCHES = IN_PLACE - {"not"}
+"""Keywords whose schemas are about the same instance, and make known what they look at."""
+
+
+def to_open(store: SchemaStore, expansion: Expansion) -> int | None:
+    """Return the `id` of a schema with `unevaluated…` that stays a branch and may be merged; `None` if there is none."""
+    views = [conjunct.view for conjunct in expansion.conjuncts]
+    for node, scope in expansion.units:
+        scope = store.below(node, scope)  # noqa: PLW2901  -- a schema with a base of its own is read in that
+        view = store.view(node, scope)
+        certain, possible = evaluated(store, node, scope)
+        others: list[tuple[JsonObject, DynamicScope, JsonObject | None]] = [
+            (conjunct.node, conjunct.scope, conjunct.view) for conjunct in expansion.conjuncts
+        ]
+        others += [(other, where, None) for other, where in expansion.units if other is not node]
+        all_views = [*views, view]
+        properties = matters(view, PROPERTIES) and not properties_void(all_views, certain, possible, view[PROPERTIES])
+        items = matters(view, ITEMS) and not items_void(store, all_views, certain, view[ITEMS])
+        for other, where, beside in others:
+            sure, perhaps = evaluated(store, other, where, skip_own=False, conjunct=beside is not None)
+            if properties and not _keeps_properties(certain, possible, sure, perhaps, beside):
+                break
+            if items and not _keeps_items(certain, sure, perhaps, beside):
+                break
+        else:
+            return id(node)
+    return None
+
+
+def matters(view: JsonObject, keyword: str) -> bool:
+    """Tell whether a schema has an `unevaluated…` that says something."""
+    return keyword in view and view[keyword] not in TRIVIAL
+
+
+def properties_void(views: Iterable[JsonObject], certain: Evaluated, possible: Evaluated, value: Json) -> bool:
+    """Tell whether schemas beside `unevaluatedProperties` forbid every property of which it is uncertain whether it sees it."""
+    views = list(views)
+    return excluded("object", views) or any(_closes(view, certain, possible, value) for view in views)
+
+
+def _closes(view: JsonObject, certain: Evaluated, possible: Evaluated, value: Json) -> bool:
+    """Tell whether one schema forbids every such property."""
+    listed, patterns = view.get("properties", {}), view.get("patternProperties", {})
+    if view.get("additionalProperties") is not False or listed.__class__ is not dict or patterns.__class__ is not dict:
+        return False
+    if patterns:
+        if value is not False or certain.patterns or possible.patterns or possible.all_properties:
+            return False
+        unsure = possible.names.keys() - certain.names.keys()
+        if any(matches(regex, name) is not False for regex in patterns for name in unsure):
+            return False
+    return all(is_evaluated(certain, possible, name) is not None for name in listed)
+
+
+def items_void(store: SchemaStore, views: Iterable[JsonObject], certain: Evaluated, value: Json) -> bool:
+    """Tell whether schemas beside `unevaluatedItems` forbid all items that it may apply to, or ask the same of them."""
+    views = list(views)
+    if excluded("array", views) or any(_longest(view) <= certain.items for view in views):
+        return True
+    for view in views:
+        prefix = view.get("prefixItems", [])
+        if "items" in view and prefix.__class__ is list:
+            asked = [*prefix[certain.items :], view["items"]]
+            if not any(id(schema) in store.needs_flattening for schema in (*asked, value)) and all(
+                implies(one, value) for one in asked
+            ):
+                return True
+    return False
+
+
+def is_evaluated(certain: Evaluated, possible: Evaluated, name: str) -> bool | None:
+    """Tell whether `unevaluatedProperties` always takes a property for evaluated, or never; `None` if that depends."""
+    found = [matches(regex, name) for regex in certain.patterns]
+    if certain.all_properties or name in certain.names or True in found:
+        return True
+    if possible.all_properties or name in possible.names or None in found:
+        return None
+    return False if all(matches(regex, name) is False for regex in possible.patterns) else None
+
+
+def never_evaluated(conjuncts: list[Conjunct], certain: Evaluated, possible: Evaluated) -> list[str]:
+    """Return the properties that conjuncts list and `unevaluatedProperties` of one of them never sees."""
+    names = dict.fromkeys(name for conjunct in conjuncts for name in _names(conjunct.view) or ())
+    return [name for name in names if is_evaluated(certain, possible, name) is False]
+
+
+def _keeps_properties(
+    certain: Evaluated, possible: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: JsonObject | None
+) -> bool:
+    """Tell whether a schema beside `unevaluatedProperties` looks at no property of which it is uncertain whether that sees it."""
+    if not certain.covers_properties(perhaps) or not sure.patterns.keys() <= certain.patterns.keys():
+        return False
+    if sure.all_properties and (beside is None or not _idle(beside, "additionalProperties", PROPERTIES)):
+        return False
+    listed = (_names(beside) if beside is not None else None) or ()
+    return all(
+        name in certain.names or (name in listed and is_evaluated(certain, possible, name) is not None) for name in sure.names
+    )
+
+
+def _keeps_items(certain: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: JsonObject | None) -> bool:
+    """Tell whether a schema beside `unevaluatedItems` looks at no item of which it is uncertain whether that sees it."""
+    if not certain.covers_items(perhaps) or sure.items > certain.items:
+        return False
+    return not sure.all_items or (beside is not None and _idle(beside, "items", ITEMS))
+
+
+def _idle(view: JsonObject, *keywords: str) -> bool:
+    """Tell whether keywords that look at all that is left say nothing about it, so that they may go."""
+    if not BRANCHES.isdisjoint(view):
+        return False  # it may be they that look at all, or at more
+    return all(view.get(keyword, True) in TRIVIAL for keyword in keywords)
+
+
+def _names(view: JsonObject) -> list[str] | None:
+    properties = view.get("properties", {})
+    return list(properties) if properties.__class__ is dict else None
+
+
+def excluded(name: str, views: Iterable[JsonObject]) -> bool:
+    """Tell whether one of some schemas allows no instance of a type."""
+    for view in views:
+        names = types_of(view["type"]) if "type" in view else None
+        if names is not None and name not in names:
+            return True
+    return False
+
+
+def _longest(view: JsonObject) -> float:
+    """Return how many items a schema allows at most."""
+    most = view.get("maxItems")
+    longest: float = most if is_number(most) else float("inf")
+    prefix = view.get("prefixItems", [])
+    if view.get("items") is False and prefix.__class__ is list:
+        longest = min(longest, len(prefix))
+    return longest
+
+
+# Find the schemas that an `unevaluated…` around them looks at.
+
+
+class Watched:
+    """Which schemas stand, directly or not, among the branches of one whose `unevaluated…` depends on the instance.
+
+    In these nothing may go that only marks something as evaluated.
+    """
+
+    __slots__ = ("everything", "items", "properties")
+
+    def __init__(self, store: SchemaStore) -> None:
+        self.properties: set[int] = set()
+        """`id`s of schemas of which an `unevaluatedProperties` outside sees what they look at."""
+        self.items: set[int] = set()
+        self.everything: bool = len(store.documents) > 1
+        """Whether it is not known, so that all schemas are taken for watched."""
+        main = store.main
+        stack = [(as_object(main.root), store.enter(main, store.no_anchors))] if main is not None else []
+        while stack and not self.everything:
+            node, scope = stack.pop()
+            scope = store.below(node, scope)
+            self._look(store, node, scope)
+            stack += [(child, scope) for _, child in subschemas(node) if isinstance(child, dict)]
+
+    def _look(self, store: SchemaStore, node: dict[str, Json], scope: DynamicScope) -> None:
+        """Record what the `unevaluated…` of one schema watches, and that it cannot be known if a reference is dynamic."""
+        view = store.view(node, scope)
+        if "$dynamicRef" in view or "$recursiveRef" in view:
+            self.everything = True
+        properties, items = matters(view, PROPERTIES), matters(view, ITEMS)
+        if self.everything or not (properties or items):
+            return
+        try:
+            certain, possible = evaluated(store, node, scope)
+            if properties and not certain.covers_properties(possible):
+                _mark(store, node, scope, self.properties)
+            if items and not certain.covers_items(possible):
+                _mark(store, node, scope, self.items)
+        except CompileError:  # a reference leads nowhere: if it matters, it is told elsewhere
+            self.everything = True
+
+
+def _mark(store: SchemaStore, node: Json, scope: DynamicScope, marked: set[int]) -> None:
+    """Record all schemas whose marks a schema sees."""
+    stack = [(node, scope)]
+    while stack:
+        node, scope = stack.pop()
+        scope = store.below(node, scope)
+        view = store.view(as_object(node), scope)
+        below = [(child, scope) for _, child in subschemas(view, BRANCHES)]
+        below += [(target.node, target.scope) for target in store.references(view, scope)]
+        for child, where in below:
+            if child.__class__ is dict and id(child) not in marked:
+                marked.add(id(child))
+                stack.append((child, where))

@@ -1,0 +1,441 @@
+"""Tell whether a schema accepts all that another does: proven, shown by an instance, or unknown."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, islice
+from types import ModuleType
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+from instrc.schema.flattening.flatten import flatten
+from instrc.schema.instances import instances, nodes
+from instrc.schema.kinds import types_of
+from instrc.schema.relations import Answering, disjoint, implies
+from instrc.schema.samples import referred, sample, text_of
+from instrc.schema.upgrade import upgrade
+from instrc.schema.validation import SchemaValidator
+from instrc.schema.vocabulary import IN_PLACE
+from instrc.schema.walk import objects_below, of_property, refers, subschemas
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, equal, listing, mapping
+from instrc.text.limits import (
+    BRANCHES_OF_A_PLACE,
+    COMPARED_LEVELS,
+    COMPARED_PARTS,
+    DECIDED_PROPERTIES,
+    DECIDED_SCHEMAS,
+    INSTANCES_AT_ONCE,
+    INSTANCES_COMPARED,
+    INSTANCES_OF_A_PART,
+    SCHEMAS_ASKED,
+    SHALLOW,
+)
+
+# Find for the branches of a union those that they stood for in an older one.
+
+
+UNIONS = ("anyOf", "oneOf")
+
+
+def union_of(schema: Json) -> str:
+    """Return the keyword of the union that a schema is; empty if it is not one."""
+    return next((word for word in UNIONS if listing(mapping(schema).get(word))), "")
+
+
+def paired(old: list[Json], new: list[Json]) -> list[tuple[int, int]]:
+    """Return places of old and new branches that stand for each other: equal ones, then those with equal signs."""
+    found: dict[int, int] = {}
+    taken: set[int] = set()
+    for sign in _SIGNS:
+        before, after = _by_sign(old, sign, taken), _by_sign(new, sign, found.keys())
+        for mark, places in after.items():
+            if mark and len(places) == len(before[mark]) == 1:
+                found[places[0]] = before[mark][0]
+                taken.add(before[mark][0])
+    return sorted((was, now) for now, was in found.items())
+
+
+def constants_of(branch: Json) -> dict[str, Json]:
+    """Return the properties of an object that can have one value only: they say which branch it is."""
+    properties = mapping(mapping(branch).get("properties"))
+    return {name: each["const"] for name, each in properties.items() if isinstance(each, dict) and "const" in each}
+
+
+def _by_sign(branches: list[Json], sign: Callable[[Json], str], taken: Collection[int]) -> defaultdict[str, list[int]]:
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for place, branch in enumerate(branches):
+        if place not in taken:
+            found[sign(branch)].append(place)
+    return found
+
+
+def _written(branch: Json) -> str:
+    return dumps(branch, indent=False)
+
+
+def _constants(branch: Json) -> str:
+    found = constants_of(branch)
+    return dumps({name: found[name] for name in sorted(found)}, indent=False) if found else ""
+
+
+def _named(branch: Json) -> str:
+    found = mapping(branch)
+    return str(found.get("$ref") or found.get("title") or "")
+
+
+def _typed(branch: Json) -> str:
+    return " ".join(types_of(mapping(branch).get("type")) or ())
+
+
+_SIGNS: tuple[Callable[[Json], str], ...] = (_written, _constants, _named, _typed)
+
+
+# Think of instances that tell two schemas apart in one part, and are ordinary in all others.
+#
+# `flattening.instances` looks around the root of a schema.  What has changed far down is found here: the way goes from the
+# roots
+# to the parts that differ, and what is thought of for such a part is put into a sample of what stands around it.
+
+
+_Place: TypeAlias = tuple[str | int, Json]
+"""The name or number of a part, and a sample of what it is a part of."""
+
+
+class _Pair(NamedTuple):
+    """Two schemas about one place, and the way to it."""
+
+    narrow: Json
+    wide: Json
+    way: tuple[_Place, ...] = ()
+
+
+def differing_in_a_part(narrow: Json, wide: Json) -> Iterator[Json]:
+    """Yield instances that `narrow` may accept and `wide` may refuse, for the sake of a part below the root or of a branch."""
+    search = _PartSearch(narrow, wide)
+    waiting = deque([_Pair(narrow, wide)])
+    for number in range(COMPARED_PARTS):
+        if not waiting:
+            return
+        pair = waiting.popleft()
+        parts = search.alone(pair)
+        yield _in_place(sample(parts.narrow), pair.way)
+        if number:  # the roots have been looked at
+            for value in islice(instances(parts.narrow, parts.wide), INSTANCES_OF_A_PART):
+                yield _in_place(value, pair.way)
+        waiting += search.below(pair)
+
+
+class _PartSearch:
+    """The way from the roots of two documents to parts that differ, each pair of them once."""
+
+    def __init__(self, narrow: Json, wide: Json) -> None:
+        self.roots = mapping(narrow), mapping(wide)
+        self.definitions = tuple(mapping(root.get("$defs")) for root in self.roots)
+        self.same_definitions = equal(*self.definitions)
+        self.answering = Answering(None)
+        """It remembers what it was asked of parts when it was asked of what is around them."""
+        self.seen: dict[tuple[int, int], _Pair] = {}
+        """By the `id`s of the schemas, which are kept alive."""
+
+    def below(self, pair: _Pair) -> Iterator[_Pair]:
+        """Yield the pairs of parts, and of branches, of two schemas in which they may differ."""
+        for part in self._parts(self._followed(pair)):
+            found = self._followed(part)
+            key = id(found.narrow), id(found.wide)
+            if key not in self.seen and len(found.way) <= COMPARED_LEVELS and self._differs(found):
+                self.seen[key] = found
+                yield found
+
+    def alone(self, pair: _Pair) -> _Pair:
+        """Return two schemas as documents of their own."""
+        narrow, wide = (
+            {**schema, "$defs": named} if isinstance(schema, dict) and named and refers(schema) else schema
+            for schema, named in zip(pair[:2], self.definitions, strict=True)
+        )
+        return _Pair(narrow, wide)
+
+    def _differs(self, pair: _Pair) -> bool:
+        """Tell whether it is not certain that one schema accepts all that the other does."""
+        self.answering.steps = 0
+        certain = self.answering.implies(pair.narrow, pair.wide, SHALLOW)
+        return not certain or not (self.same_definitions or not refers(pair.narrow))
+
+    def _followed(self, pair: _Pair) -> _Pair:
+        """Return what two schemas stand for, if they are references with nothing beside them that asserts."""
+        narrow, wide = (
+            referred(root, str(schema["$ref"])) if isinstance(schema, dict) and "$ref" in schema else schema
+            for schema, root in zip(pair[:2], self.roots, strict=True)
+        )
+        return _Pair(narrow, wide, pair.way)
+
+    def _parts(self, pair: _Pair) -> Iterator[_Pair]:
+        narrow, wide, way = pair
+        branches, others = _branches(narrow), _branches(wide)
+        if branches or others:
+            yield from (_Pair(branch, other, way) for branch, other in _pairs_of_branches(branches or [narrow], others or [wide]))
+        left, right = mapping(narrow), mapping(wide)
+        names = dict.fromkeys([*_names(left), *_names(right)])
+        if not names and "items" not in left and "prefixItems" not in left:
+            return
+        kind = "object" if names else "array"
+        around = sample({**mapping(self.alone(pair).narrow), "type": kind})
+        if isinstance(around, dict):
+            for name in names:
+                yield _Pair(_member(left, name), _member(right, name), (*way, (name, around)))
+        elif isinstance(around, list):
+            first, other = listing(left.get("prefixItems")), listing(right.get("prefixItems"))
+            for number in range(len(first) + 1):
+                yield _Pair(_item(left, first, number), _item(right, other, number), (*way, (number, around)))
+
+
+def _branches(schema: Json) -> list[Json]:
+    """Return the schemas of which an instance satisfies one."""
+    return [branch for word in ("anyOf", "oneOf") for branch in listing(mapping(schema).get(word))]
+
+
+def _pairs_of_branches(branches: list[Json], others: list[Json]) -> Iterator[tuple[Json, Json]]:
+    """Yield branches with those that they stand for; the first of the rest with all that have something in common with them."""
+    pairs = paired(others, branches)
+    yield from ((branches[now], others[was]) for was, now in pairs)
+    known, taken = {now for _, now in pairs}, {was for was, _ in pairs}
+    rest = [branch for place, branch in enumerate(branches) if place not in known][:BRANCHES_OF_A_PLACE]
+    left = [other for place, other in enumerate(others) if place not in taken][:BRANCHES_OF_A_PLACE]
+    for branch in rest:
+        near = [other for other in left if not disjoint(branch, other)]
+        yield from ((branch, other) for other in near or [False])
+
+
+def _names(schema: JsonObject) -> Iterator[str]:
+    """Yield names of properties that a schema speaks of, one for each pattern."""
+    yield from mapping(schema.get("properties"))
+    for pattern in mapping(schema.get("patternProperties")):
+        name = text_of({"pattern": pattern})
+        if name.sure:
+            yield name.value
+
+
+def _member(schema: JsonObject, name: str) -> Json:
+    """Return what a schema says of a property."""
+    found = of_property(schema, name)
+    return {"allOf": found} if len(found) > 1 else found[0] if found else True
+
+
+def _item(schema: JsonObject, first: list[Json], number: int) -> Json:
+    return first[number] if number < len(first) else schema.get("items", True)
+
+
+def _in_place(value: Json, way: tuple[_Place, ...]) -> Json:
+    """Return the sample around the first part of a way, with a value at its end."""
+    for name, around in reversed(way):
+        if isinstance(around, dict):
+            value = {**around, str(name): value}
+        elif isinstance(around, list) and isinstance(name, int):
+            value = [*around[:name], value, *around[name + 1 :]]
+    return value
+
+
+# Tell whether two flat schemas can be compared keyword by keyword: a reference must mean the same in the one and the other.
+#
+#     one = {"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}}
+#     other = {"$ref": "#/$defs/a", "$defs": {"a": {"type": "integer"}}}
+#     comparable(one, other)      # False
+#
+# `relations` compares schemas of one document, where equal references are equal.
+
+
+_INTO_DEFINITIONS = "#/$defs/"
+_ROOT = "#"
+_ELSEWHERE = frozenset({"$dynamicRef", "$recursiveRef"})
+_AGAINST = frozenset({"not", "oneOf", "if", "contains", "dependentSchemas", "unevaluatedProperties", "unevaluatedItems"})
+"""Keywords under which a narrower schema may make a wider one."""
+
+
+def comparable(narrow: Json, wide: Json) -> bool:
+    """Tell whether each reference in two schemas leads to an equal definition, to a narrower one in `narrow`, or to the root.
+
+    That what stands below a root or a definition is narrower in the one may be taken for granted while just that is being shown
+    of each of them: values are finite, and what holds of all smaller ones holds of the next.  Only where nothing turns a schema
+    around.
+    """
+    of_narrow, of_wide = _References(narrow), _References(wide)
+    references = of_narrow.references | of_wide.references
+    if not all(each.startswith(_INTO_DEFINITIONS) or each == _ROOT for each in references):
+        return False
+    turned = of_narrow.turned or of_wide.turned
+    if _ROOT in references and turned:
+        return False
+    named = (of_narrow.references & of_wide.references) - {_ROOT}  # nothing is known of what only one refers to
+    left, right = mapping(mapping(narrow).get("$defs")), mapping(mapping(wide).get("$defs"))
+    if not named or equal(left, right):
+        return True
+    return not turned and all(_narrower(left, right, each.removeprefix(_INTO_DEFINITIONS)) for each in named)
+
+
+def _narrower(left: dict[str, Json], right: dict[str, Json], name: str) -> bool:
+    """Tell whether a definition of one schema implies that of the same name in another, if all that they refer to does."""
+    return name in left and name in right and implies(left[name], right[name])
+
+
+class _References:
+    """Where the references of a schema lead, and whether it has a keyword that turns a narrower part into a wider whole."""
+
+    def __init__(self, schema: Json) -> None:
+        self.references: set[str] = set()
+        self.turned = False
+        stack: list[Json] = [schema]
+        seen: set[int] = set()
+        while stack:
+            node = stack.pop()
+            if not isinstance(node, dict) or id(node) in seen:
+                continue
+            seen.add(id(node))
+            self.references |= {str(node["$ref"])} if "$ref" in node else set()
+            self.references |= {word for word in _ELSEWHERE if word in node}  # leads nobody knows where
+            self.turned = self.turned or not _AGAINST.isdisjoint(node)
+            stack += objects_below(node)
+
+
+# Tell whether a schema accepts all that another does: proven, shown by an instance, or unknown.
+
+
+Inclusion: TypeAlias = Literal["yes", "no", "unknown"]
+WORDS = frozenset({"title", "description", "examples", "default", "$comment", "deprecated", "$schema"})
+"""Keywords that say nothing about instances."""
+
+
+def includes(wide: Json, narrow: Json) -> tuple[Inclusion, Json]:
+    """Tell whether a schema accepts all that another does, with an instance if it does not."""
+    if certainly_includes(wide, narrow):
+        return "yes", None
+    narrow_validator, wide_validator = SchemaValidator(narrow, formats=False), SchemaValidator(wide, formats=False)
+    most = _tried(narrow, wide)
+    for instance in chain(islice(instances(narrow, wide), most), islice(differing_in_a_part(narrow, wide), most)):
+        if narrow_validator.is_valid(instance, unsure=False) and not wide_validator.is_valid(instance, unsure=True):
+            return "no", instance
+    return "unknown", None
+
+
+def certainly_includes(wide: Json, narrow: Json) -> bool:
+    """Tell whether it is proven that a schema accepts all that another does."""
+    return equal(_plain(wide), _plain(narrow)) or (comparable(narrow, wide) and implies(narrow, wide))
+
+
+def _tried(*schemas: Json) -> int:
+    """Return how many instances are tried: fewer where each is checked against very many branches."""
+    return min(INSTANCES_COMPARED, 1 + SCHEMAS_ASKED // max(map(_most_about_a_place, schemas)))
+
+
+def _most_about_a_place(schema: Json) -> int:
+    """Return how many schemas are about one value, where there are most of them."""
+    about: dict[int, int] = {}
+    for node in reversed(list(nodes(schema))):
+        about[id(node)] = 1 + sum(about.get(id(branch), 1) for _, branch in subschemas(node, IN_PLACE))
+    return max(about.values(), default=1)
+
+
+def _plain(schema: Json) -> Json:
+    """Return a schema without the words that say nothing about instances, at its top."""
+    return {key: value for key, value in schema.items() if key not in WORDS} if isinstance(schema, dict) else schema
+
+
+# Tell whether one schema accepts everything that another accepts, as far as `jsonschema-rs` can decide it.
+
+
+@dataclass(frozen=True, slots=True)
+class Subsumption:
+    """Whether one schema accepts all that another does, and an instance that shows it if not."""
+
+    verdict: Literal["yes", "no", "unknown"]
+    witness: Json = None
+    """With `no`: an instance that the second schema accepts and the first rejects."""
+
+
+def subsumes(a: Json, b: Json, documents: Mapping[str, Json] | None = None) -> Subsumption:
+    """Return whether `a` accepts every instance that `b` accepts, as `instrc.subsumes` in `public.py` describes."""
+    engine = _engine()
+    wide, narrow = _flat(a, documents), _flat(b, documents)
+    if wide is narrow or equal(wide, narrow) or (comparable(narrow, wide) and implies(narrow, wide)):
+        return Subsumption("yes")
+    try:
+        accepts_wide, accepts_narrow = _judge(engine, wide), _judge(engine, narrow)
+    except Exception:  # noqa: BLE001  -- no judge, no witness
+        return Subsumption("yes" if _covers(engine, wide, narrow) else "unknown")
+    for instance in islice(instances(narrow, wide), INSTANCES_AT_ONCE):
+        if accepts_narrow(instance) and not accepts_wide(instance):
+            return Subsumption("no", instance)
+    if _covers(engine, wide, narrow):
+        return Subsumption("yes")
+    for instance in _candidates(engine, narrow, wide):
+        if accepts_narrow(instance) and not accepts_wide(instance):
+            return Subsumption("no", instance)
+    return Subsumption("unknown")
+
+
+def _flat(schema: Json, documents: Mapping[str, Json] | None) -> Json:
+    """Return a flat schema in the words of 2020-12; what has nothing to fold leaves `flatten` in the words of its own draft."""
+    return upgrade(flatten(schema, documents), documents)
+
+
+def _covers(engine: ModuleType, wide: Json, narrow: Json) -> bool:
+    """Tell whether the engine proves that one schema accepts all that another does; its effort grows fast with properties."""
+    if not (_decidable(wide) and _decidable(narrow)):
+        return False
+    try:
+        verdict = _canonical(engine, wide).covers(_canonical(engine, narrow))
+    except Exception:  # noqa: BLE001  -- what the engine cannot put into its form it cannot decide, for whatever reason
+        return False
+    return bool(verdict == engine.canonical.Containment.YES)
+
+
+def _canonical(engine: ModuleType, schema: Json) -> Any:  # noqa: ANN401  -- the engine has no types for what it makes
+    """Return a schema in the engine's own form; a format says nothing, whatever the draft: the engine asserts it in old ones."""
+    return engine.canonicalize(schema, retriever=_refuse, validate_formats=False)
+
+
+def _decidable(schema: Json) -> bool:
+    """Tell whether a schema is small enough for the engine's own form."""
+    for count, node in enumerate(nodes(schema), 1):
+        named = sum(len(found) for word in ("properties", "patternProperties") if isinstance(found := node.get(word), dict))
+        if count > DECIDED_SCHEMAS or named > DECIDED_PROPERTIES:
+            return False
+    return True
+
+
+def _candidates(engine: ModuleType, narrow: Json, wide: Json) -> Iterator[Json]:
+    """Yield instances to try: first those that the difference of the schemas suggests, as the engine writes it."""
+    difference: Json = False
+    if _decidable(wide) and _decidable(narrow):
+        try:
+            difference = _canonical(engine, narrow).subtract(_canonical(engine, wide)).to_json_schema()
+        except Exception:  # noqa: BLE001  -- what the engine cannot write suggests nothing
+            difference = False
+    yield from instances(difference, narrow, wide)
+    yield from instances(narrow, wide)
+    yield from instances(wide, narrow)
+
+
+def _judge(engine: ModuleType, schema: Json) -> Callable[[Json], bool]:
+    dialect = schema.get("$schema") if isinstance(schema, dict) else None
+    make = engine.Draft202012Validator if dialect is None else engine.validator_for
+    judge: Callable[[Json], bool] = make(schema, retriever=_refuse, validate_formats=False).is_valid
+    return judge
+
+
+def _refuse(uri: str) -> Json:
+    """Stand in for the engine's own retrieval, which would open files and addresses."""
+    message = f"nothing is ever fetched: {uri}"
+    raise LookupError(message)
+
+
+def _engine() -> ModuleType:
+    try:
+        import jsonschema_rs  # an optional extra
+    except ImportError:
+        raise CompileError(
+            [problems.settings.MissingExtra(feature="subsumption", extra="subsume", package="jsonschema-rs")]
+        ) from None
+    return jsonschema_rs

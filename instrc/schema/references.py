@@ -1,0 +1,697 @@
+"""Find what references lead to: documents, `$id` bases, anchors, pointers, dynamic scopes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from types import MappingProxyType
+from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+from instrc.schema.drafts import (
+    LATEST,
+    NULLABLE,
+    RECURSIVE,
+    Draft,
+    dialect_of_uri,
+    is_mixin,
+    join,
+    left_out_by,
+    metaschema,
+    modern,
+    unescaped,
+    unknown,
+    without_keywords,
+)
+from instrc.schema.vocabulary import HOLDERS, MANY, NAMED
+from instrc.schema.walk import next_level, objects_of, schemas_under, subschemas
+from instrc.text.arguments import as_plain
+from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_text, pointer, tokens
+from instrc.text.limits import LEVELS_AT_ONCE, MANY_AT_ONCE, REFERENCES_AT_ONCE
+from instrc.text.source import Span
+
+# The nouns of references: documents, the resources in them, and the scopes that schemas are read in.
+
+
+class Resource:
+    """A part of a document that has a base URI: its root, or a schema with `$id`."""
+
+    __slots__ = ("anchors", "dialect", "document", "dynamic", "holder", "root", "scopes", "uri")
+
+    def __init__(self, uri: str, root: Json, document: SchemaDocument, dialect: Draft) -> None:
+        self.uri: str = uri
+        self.root: Json = root
+        self.document: SchemaDocument = document
+        self.dialect: Draft = dialect
+        self.anchors: dict[str, Json] = {}
+        self.dynamic: dict[str, Json] = {}
+        self.scopes: dict[int, DynamicScope] = {}
+        """The scopes that this resource has been entered in, by the dynamic scope they have."""
+        self.holder: Resource | None = None
+        """The resource whose base and anchors this part shares, if it differs from that in its dialect only."""
+
+    def in_dialect(self, dialect: Draft) -> Resource:
+        """Return a part of this resource that is written in another dialect, and has no base of its own."""
+        part = Resource(self.uri, self.root, self.document, dialect)
+        part.anchors, part.dynamic, part.holder = self.anchors, self.dynamic, self.holder or self
+        return part
+
+
+class SchemaDocument:
+    """A JSON document that holds schemas, under the URI it is known by."""
+
+    __slots__ = ("root", "uri")
+
+    def __init__(self, uri: str, root: Json) -> None:
+        self.uri: str = uri
+        self.root: Json = root
+
+
+Anchors = dict[str, tuple[Json, Resource]]
+"""The outermost schema for each dynamic anchor."""
+
+
+class DynamicScope:
+    """Where a schema is read: its resource, and the dynamic anchors of the way to it.  Equal scopes are one object."""
+
+    __slots__ = ("anchors", "resource")
+
+    def __init__(self, resource: Resource, anchors: Anchors) -> None:
+        self.resource: Resource = resource
+        self.anchors: Anchors = anchors
+
+
+Term: TypeAlias = tuple[Json, DynamicScope]
+"""A schema, and the scope to read it in."""
+
+
+class Target(Struct, frozen=True):
+    """What a reference leads to: a schema and the scope to read it in."""
+
+    node: Json
+    scope: DynamicScope
+
+
+# Read a document once: note its resources, their anchors, and which schemas have something to change at or below them.
+
+
+_IDENTIFIERS = frozenset({"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "id", "$vocabulary"})
+_REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+FOLDED = _REFERENCES | {"allOf"}
+"""Keywords without any of which a schema of today's dialect has nothing to resolve or fold."""
+_UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
+_NOTED = _IDENTIFIERS | FOLDED | _UNEVALUATED
+_TELLING = HOLDERS | _IDENTIFIERS | _REFERENCES
+"""Keywords without any of which a schema of today's dialect has nothing to note."""
+
+
+class Index:
+    """What has been read: documents, the resources in them, and marks on their schemas."""
+
+    def __init__(self, documents: Mapping[str, Json] | None, default: Draft) -> None:
+        self.given: Mapping[str, Json] = documents if documents is not None else {}
+        self.default = default
+        self.resources: dict[str, Resource] = {}
+        self.nested: dict[int, Resource] = {}
+        """Resources by the `id` of their root, for those that are parts of others."""
+        self.needs_flattening: set[int] = set()
+        """`id`s of schemas that have something to change at or below them."""
+        self.aliased: bool = False
+        """Whether one object stands at several places of the input."""
+        self.to_fold: bool = False
+        """Whether some schema has something to resolve or fold."""
+        self.unevaluated: bool = False
+        """Whether some schema speaks of what others leave unevaluated."""
+        self.mixins: bool = False
+        """Whether some reference applies a mixin."""
+        self.count: int = 0
+        """How many schemas have been read."""
+        self.documents: list[SchemaDocument] = []
+        self.main: Resource | None = None
+        """The resource of the schema that is flattened: it alone keeps its identity."""
+        self.indexed: set[int] = set()
+
+    def dialect(self, uri: Json) -> Draft:
+        """Return the dialect of a `$schema`; a meta-schema among the documents may leave vocabularies out."""
+        seen: set[str] = set()
+        name = uri
+        left_out: frozenset[str] = frozenset()
+        while True:
+            found = dialect_of_uri(name)
+            if found is not None:
+                if found is LATEST and self.default is NULLABLE and name != uri:
+                    found = NULLABLE
+                return without_keywords(found, left_out) if left_out else found
+            meta = None
+            if name.__class__ is str and name not in seen:
+                seen.add(name)
+                meta = self.given_document(name)
+                if meta is None:
+                    meta = self.given_document(name.rstrip("#"))
+            if meta.__class__ is not dict:
+                raise unknown(uri)
+            if meta.get("$vocabulary").__class__ is dict:
+                left_out |= left_out_by(as_object(meta["$vocabulary"]), uri)
+            name = meta.get("$schema")
+
+    def given_document(self, uri: str) -> Json:
+        """Return a document of the caller's, or `None`."""
+        try:
+            return as_plain(self.given[uri])
+        except KeyError:
+            return None
+
+    def index(self, root: Json, resource: Resource) -> None:
+        """Note resources and anchors at and below a schema, and what has something to change."""
+        indexed = self.indexed
+        if root.__class__ is not dict or id(root) in indexed:
+            return
+        home = self.main.root if self.main is not None else None  # it alone keeps its identity
+        plain = 0
+        needing: list[int] = []
+        order: list[tuple[int, int]] = []  # id of a schema, place of the one above it
+        further: dict[int, list[int]] = {}  # further places above a schema that stands at several
+        stack: list[tuple[dict[str, Json], Resource, int]] = [(root, resource, -1)]
+        while stack:
+            node, within, above = stack.pop()
+            key = id(node)
+            if key in indexed:
+                self.aliased = True
+                if key in self.needs_flattening:
+                    needing.append(above)
+                else:
+                    further.setdefault(key, []).append(above)
+                continue
+            indexed.add(key)
+            place = len(order)
+            order.append((key, above))
+            if not _NOTED.isdisjoint(node):
+                if not _IDENTIFIERS.isdisjoint(node):
+                    within = self._identify(node, within, is_root=above < 0 and node is within.root)
+                    if node is not home:
+                        needing.append(place)
+                if self._note(node):
+                    needing.append(place)
+            old = within.dialect.old
+            if old and modern(node, within.dialect) is not node:
+                needing.append(place)
+                if within.holder is not None:  # words of another draft than the document's
+                    self.to_fold = True
+            for keyword, value in node.items():
+                if keyword in HOLDERS:
+                    children = schemas_under(keyword, value)
+                    for child in children if old or len(children) < MANY_AT_ONCE else self._to_read(children):
+                        if child.__class__ is dict:
+                            if old or not _TELLING.isdisjoint(child) or id(child) in indexed:
+                                stack.append((child, within, place))
+                            else:  # most schemas are leaves
+                                indexed.add(id(child))
+                                plain += 1
+        self.count += len(order) + plain
+        mark(self.needs_flattening, needing, order, further)
+
+    def _to_read(self, schemas: Collection[Json]) -> Collection[Json]:
+        """Return which of very many schemas are to be read one by one: none if nothing is to be noted of any, or below them.
+
+        They are looked at level by level, as what all schemas of one say together is found in a few calls.
+        """
+        found: set[int] = set()
+        count = 0
+        level = list(schemas)
+        for _ in range(LEVELS_AT_ONCE):
+            nodes = objects_of(level)
+            words = frozenset().union(*nodes)
+            found.update(map(id, nodes))
+            count += len(nodes)
+            if len(found) < count or not words.isdisjoint(_NOTED):  # a part that stands in several places would be read in each
+                return schemas
+            level = next_level(nodes, words)
+            if not level:
+                break
+        if level or not found.isdisjoint(self.indexed):
+            return schemas
+        self.indexed |= found
+        self.count += count
+        return ()
+
+    def _note(self, node: dict[str, Json]) -> bool:
+        """Note what keywords a schema has that reach beyond it; tell whether it has something to resolve or to fold."""
+        if not _UNEVALUATED.isdisjoint(node):
+            self.unevaluated = True
+        if node.get("allOf").__class__ is not list and _REFERENCES.isdisjoint(node):
+            return False
+        self.to_fold = True
+        self.mixins = self.mixins or is_mixin(node.get("$ref"))
+        return True
+
+    def _identify(self, node: dict[str, Json], within: Resource, *, is_root: bool) -> Resource:
+        """Record the identifiers of a schema; return the resource that what is below it belongs to."""
+        year = within.dialect.year
+        named = node.get("$schema")
+        own = node.get("$id") if year != 4 else node.get("id")
+        if year == 4 and own is None and named is not None and not is_root:
+            own = node.get("$id")
+        resource = within
+        if own.__class__ is str and not (year < 2019 and "$ref" in node and not is_root):
+            if own.startswith("#"):
+                if year < 2019 and len(own) > 1:
+                    resource.anchors.setdefault(own[1:], node)
+            else:
+                base, _, fragment = own.partition("#")
+                uri = join(within.uri, base)
+                dialect = within.dialect if named is None or is_root else self.dialect(named)
+                if is_root:
+                    if uri != within.uri:
+                        within.uri = uri
+                        self.resources.setdefault(uri, within)
+                else:
+                    resource = Resource(uri, node, within.document, dialect)
+                    self.resources.setdefault(uri, resource)
+                    self.nested[id(node)] = resource
+                if fragment and year < 2019:
+                    resource.anchors.setdefault(fragment, node)
+        if resource is within and named is not None and not is_root:
+            declared = dialect_of_uri(named)
+            if declared is not None and declared is not within.dialect and (declared.old or within.dialect.year < LATEST.year):
+                resource = self.nested[id(node)] = within.in_dialect(declared)
+        year = resource.dialect.year
+        if year >= 2019:
+            anchor = node.get("$anchor")
+            if anchor.__class__ is str:
+                resource.anchors.setdefault(anchor, node)
+            if year >= 2020:
+                anchor = node.get("$dynamicAnchor")
+                if anchor.__class__ is str:
+                    resource.anchors.setdefault(anchor, node)
+                    resource.dynamic.setdefault(anchor, node)
+            elif node.get("$recursiveAnchor") is True and node is resource.root:
+                resource.dynamic[RECURSIVE] = node
+        return resource
+
+
+def mark(needs_flattening: set[int], needing: list[int], order: list[tuple[int, int]], further: dict[int, list[int]]) -> None:
+    """Mark the schemas at some places, and all that hold them."""
+    while needing:
+        place = needing.pop()
+        while place >= 0:
+            key, above = order[place]
+            if key in needs_flattening:
+                break
+            needs_flattening.add(key)
+            if key in further:
+                needing += further[key]
+            place = above
+
+
+# Find where a schema stands, for the problems with what references lead to.
+
+
+Locate = Callable[[str, str], Span | None]
+"""From a document's URI and a JSON Pointer in it to a place in a text."""
+
+
+class Located(Index):
+    """The documents that have been read, and where their parts stand in the texts that they come from."""
+
+    def __init__(self, documents: Mapping[str, Json] | None, default: Draft, locate: Locate | None) -> None:
+        super().__init__(documents, default)
+        self.locate = locate
+        self.holders: dict[int, dict[int, tuple[int, str | int] | None]] = {}
+        """By the `id` of a document, which is kept: what holds each of its parts."""
+
+    def place(self, uri: str, at: str) -> Span | None:
+        """Return the place of a pointer in a text, if the caller knows it."""
+        return self.locate(uri, at) if self.locate is not None else None
+
+    def at(self, holder: Json) -> Span | None:
+        """Return the place of the `$ref` of a schema."""
+        if self.locate is None or holder is None:
+            return None
+        found = self.where(holder)
+        if found is None:
+            return None
+        uri, path = found
+        keyword = next((key for key in ("$ref", "$dynamicRef") if key in as_object(holder)), None)
+        return self.locate(uri, path if keyword is None else f"{path}/{keyword}")
+
+    def where(self, node: Json) -> tuple[str, str] | None:
+        """Return the document and the pointer of a schema, by looking for it; for problems only."""
+        for document in self.documents:
+            above = self._above(document.root)
+            if id(node) in above:
+                path: list[str | int] = []
+                at = above[id(node)]
+                while at is not None:
+                    path.append(at[1])
+                    at = above[at[0]]
+                return document.uri, pointer(path[::-1])
+        return None
+
+    def _above(self, root: Json) -> dict[int, tuple[int, str | int] | None]:
+        """Return what holds each object and list of a document, and under which name; made once for all problems."""
+        known = self.holders.get(id(root))
+        if known is not None:
+            return known
+        above: dict[int, tuple[int, str | int] | None] = {}
+        stack: list[tuple[Json, tuple[int, str | int] | None]] = [(root, None)]
+        while stack:
+            value, holder = stack.pop()
+            if id(value) in above:
+                continue
+            above[id(value)] = holder
+            if value.__class__ is dict:
+                stack.extend((child, (id(value), key)) for key, child in value.items() if child.__class__ in {dict, list})
+            elif value.__class__ is list:
+                stack.extend((child, (id(value), key)) for key, child in enumerate(value) if child.__class__ in {dict, list})
+        self.holders[id(root)] = above
+        return above
+
+    def unresolved(
+        self,
+        reference: str,
+        holder: Json,
+        names: tuple[str, ...] = (),
+        word: str = "",
+        spelled: Mapping[str, str] = MappingProxyType({}),
+    ) -> CompileError:
+        """Return the error for a reference that leads nowhere; `spelled` tells how some names are written in a reference."""
+        near: tuple[str, ...] = ()
+        if names:
+            from instrc.problems.suggest import nearest  # for problems only
+
+            word = word or reference.partition("#")[2]
+            near = nearest(word, names) or tuple(name for name in names if word and name.lower().startswith(word.lower()))[:3]
+            near = tuple(spelled.get(name, name) for name in near)
+        return CompileError([problems.vibes.UnresolvedReference(at=self.at(holder), reference=reference, nearest=near)])
+
+    def missing(self, uri: str, reference: str, holder: Json) -> CompileError:
+        """Return the error for a document that is not there."""
+        scheme = uri.partition(":")[0].lower() if ":" in uri else ""
+        if scheme and scheme not in {"aug", "urn", "tag"}:
+            reason = "nothing is fetched and no file is read; only documents that are given count"
+            return CompileError([problems.vibes.ForbiddenReference(at=self.at(holder), reference=reference, reason=reason)])
+        return self.unresolved(reference, holder)
+
+    def not_a_schema(self, node: Json, reference: str, holder: Json) -> CompileError:
+        """Return the error for a reference to something that is no schema."""
+        path = reference.partition("#")[2] or ""
+        reason = f"the reference `{reference}` leads to {kind_in_words(node)}, not to a schema"
+        return CompileError([problems.schemas.InvalidSchema(at=self.at(holder), pointer=path, reason=reason)])
+
+
+def kind_in_words(value: Json) -> str:
+    """Say in words what a JSON value is."""
+    if value is None:
+        return "null"
+    names: dict[type, str] = {
+        str: "a string",
+        int: "a number",
+        float: "a number",
+        bool: "a boolean",
+        list: "a list",
+        dict: "an object",
+    }
+    return names.get(value.__class__, f"an object of Python ({type(value).__name__})")
+
+
+# Look for the properties of a name anywhere in a document, for references such as `aug:mail#subject`.
+
+
+class NamedProperties(Struct, frozen=True):
+    """The properties of one name in a document, and what else in it has a name."""
+
+    found: list[tuple[str, Json, Resource]]
+    """Where each is, its schema, and the resource that this lies in."""
+    properties: dict[str, None]
+    """The names of all properties."""
+    definitions: dict[str, str]
+    """The definitions by name, each as a reference to it is written: a name alone finds properties only."""
+
+
+def properties_named(name: str, root: Json, start: Resource, nested: Mapping[int, Resource]) -> NamedProperties:
+    """Return the properties of a name.
+
+    `start` is the resource of the root, `nested` are those below it by the `id` of their own roots.
+    """
+    all_named = NamedProperties([], {}, {})
+    stack: list[tuple[Json, Location, Resource]] = [(root, (), start)]
+    while stack:
+        node, path, within = stack.pop()
+        within = nested.get(id(node), within)
+        below: list[tuple[Json, Location, Resource]] = []
+        for keyword, value in node.items() if node.__class__ is dict else ():
+            if keyword not in HOLDERS:
+                continue
+            if value.__class__ is dict and keyword in NAMED:
+                for key, child in value.items():
+                    place = (*path, keyword, key)
+                    if keyword == "properties":
+                        all_named.properties[key] = None
+                        if key == name:
+                            all_named.found.append((pointer(place), child, nested.get(id(child), within)))
+                    elif keyword in {"$defs", "definitions"}:
+                        all_named.definitions[key] = f"#{pointer(place)}"
+                    below.append((child, place, within))
+            elif value.__class__ is dict:
+                below.append((value, (*path, keyword), within))
+            elif value.__class__ is list and keyword in MANY:
+                below.extend((child, (*path, keyword, index), within) for index, child in enumerate(value))
+        stack.extend(reversed(below))
+    return all_named
+
+
+# Find what references lead to: documents, `$id` bases, anchors, pointers, dynamic scopes.
+#
+# A `SchemaStore` reads each document once and notes its resources (parts with a base URI of their own), their anchors,
+# and which schemas have something to resolve or fold at or below them.  Nothing is ever fetched.
+#
+# URIs under `aug:` are opaque: they are split at `#`, never joined.  In their documents a fragment that is neither a
+# pointer nor an anchor names the one property of that name.
+
+
+class SchemaStore(Located):
+    """The documents of one run."""
+
+    def __init__(
+        self,
+        documents: Mapping[str, Json] | None = None,
+        *,
+        nullable: bool = False,
+        locate: Locate | None = None,
+    ) -> None:
+        super().__init__(documents, NULLABLE if nullable else LATEST, locate)
+        self.no_anchors: Anchors = {}
+        self.interned: dict[frozenset[tuple[str, int]], Anchors] = {frozenset(): self.no_anchors}
+        self.targets: dict[tuple[str, int], Target] = {}
+        self.originals: dict[int, JsonObject] = {}
+        """Rewritten schemas by the `id` of the old one (which the documents keep alive)."""
+        self.scanned_all: bool = False
+
+    # Reading documents
+
+    def add(self, uri: str, root: Json, dialect: Draft | None = None) -> DynamicScope:
+        """Take a document in and return the scope of its root."""
+        document = SchemaDocument(uri, root)
+        self.documents.append(document)
+        named = root.get("$schema") if root.__class__ is dict else None
+        speaks = self.dialect(named) if named is not None else dialect or self.default
+        resource = Resource(uri, root, document, speaks)
+        if self.main is None:
+            self.main = resource
+        self.resources.setdefault(uri, resource)
+        self.index(root, resource)
+        return self.enter(resource, self.no_anchors)
+
+    def view(self, node: dict[str, Json], scope: DynamicScope) -> dict[str, Json]:
+        """Return a schema in the keywords of 2020-12."""
+        dialect = scope.resource.dialect
+        if not dialect.old:
+            return node
+        found = self.originals.get(id(node))
+        if found is None:
+            found = modern(node, dialect)
+            self.originals[id(node)] = found
+            if dialect.nullable and "nullable" in node:
+                self._note_alternative(found)
+        return found
+
+    def _note_alternative(self, view: dict[str, Json]) -> None:
+        """Note the schema that `nullable` has made an alternative beside null: it was made here, and nobody has read it."""
+        branches = view.get("anyOf")
+        made = branches[0] if branches.__class__ is list and len(branches) == 2 else None
+        if made.__class__ is dict and id(made) not in self.indexed:
+            self.indexed.add(id(made))
+            self.needs_flattening.add(id(made))
+
+    def references(self, view: dict[str, Json], scope: DynamicScope) -> list[Target]:
+        """Return what the references of one schema lead to, in written order."""
+        names = scope.resource.dialect.references
+        return [self.target(name, view, scope) for name, value in view.items() if name in names and value.__class__ is str]
+
+    def target(self, keyword: str, view: dict[str, Json], scope: DynamicScope) -> Target:
+        """Return what one of the reference keywords of a schema leads to."""
+        if keyword == "$ref":
+            return self.resolve(as_text(view["$ref"]), scope, view)
+        if keyword == "$dynamicRef":
+            return self.resolve_dynamic(as_text(view["$dynamicRef"]), scope, view)
+        return self.resolve_recursive(scope)
+
+    # Scopes
+
+    def enter(self, resource: Resource, anchors: Anchors) -> DynamicScope:
+        """Return the scope of a resource that is reached with dynamic anchors of outer ones."""
+        if not resource.dynamic.keys() <= anchors.keys():
+            merged = dict(anchors)
+            for name, node in resource.dynamic.items():
+                merged.setdefault(name, (node, resource))
+            key = frozenset((name, id(node)) for name, (node, _) in merged.items())
+            anchors = self.interned.setdefault(key, merged)
+        scope = resource.scopes.get(id(anchors))
+        if scope is None:
+            scope = resource.scopes[id(anchors)] = DynamicScope(resource, anchors)
+        return scope
+
+    def below(self, node: Json, scope: DynamicScope) -> DynamicScope:
+        """Return the scope of a schema below one that has `scope`."""
+        resource = self.nested.get(id(node))
+        return scope if resource is None or resource is scope.resource else self.enter(resource, scope.anchors)
+
+    def walk(self, schema: Json, scope: DynamicScope) -> Iterator[tuple[Location, JsonObject, DynamicScope]]:
+        """Yield the schemas below one that are objects, with the scope that each is read in, in written order."""
+        stack: list[tuple[Location, Json, DynamicScope]] = [((), schema, scope)]
+        while stack:
+            path, node, within = stack.pop()
+            if node.__class__ is dict:
+                yield path, node, within
+                below = [((*path, *step), child, self.below(child, within)) for step, child in subschemas(node)]
+                stack.extend(reversed(below))
+
+    # References
+
+    def resolve(self, reference: str, scope: DynamicScope, holder: Json = None) -> Target:
+        """Return what a `$ref` in a scope leads to; a `CompileError` if nothing."""
+        key = (reference, id(scope))
+        target = self.targets.get(key)
+        if target is None:
+            node, resource = self.find(reference, scope.resource, holder)
+            if node.__class__ is not dict and node.__class__ is not bool:
+                raise self.not_a_schema(node, reference, holder)
+            target = self.targets[key] = Target(node, self.enter(resource, scope.anchors))
+        return target
+
+    def referred(self, node: Json, scope: DynamicScope) -> tuple[Json, DynamicScope]:
+        """Return what a schema leads to that is a reference and nothing else; itself if it is not one."""
+        for _ in range(REFERENCES_AT_ONCE):
+            if node.__class__ is not dict or len(node) > 1 or id(node) not in self.needs_flattening:
+                break
+            reference = node.get("$ref")
+            if reference.__class__ is not str or not scope.resource.dialect.references:
+                break
+            if self.mixins and is_mixin(reference):
+                break
+            target = self.resolve(reference, self.below(node, scope) if self.nested else scope, node)
+            node, scope = target.node, target.scope
+        return node, scope
+
+    def resolve_dynamic(self, reference: str, scope: DynamicScope, holder: Json = None) -> Target:
+        """Return what a `$dynamicRef` leads to: the outermost anchor of that name on the way here, if it begins at one."""
+        found = self.resolve(reference, scope, holder)
+        anchor = reference.partition("#")[2]
+        if anchor and found.scope.resource.dynamic.get(anchor) is found.node:
+            outer = scope.anchors.get(anchor)
+            if outer is not None:
+                return Target(outer[0], self.enter(outer[1], scope.anchors))
+        return found
+
+    def resolve_recursive(self, scope: DynamicScope) -> Target:
+        """Return what a `$recursiveRef` of 2019-09 leads to: its resource, or the outermost that also says `$recursiveAnchor`."""
+        resource = scope.resource
+        if RECURSIVE in resource.dynamic and (outer := scope.anchors.get(RECURSIVE)) is not None:
+            return Target(outer[0], self.enter(outer[1], scope.anchors))
+        return Target(resource.root, scope)
+
+    def find(self, reference: str, resource: Resource, holder: Json) -> tuple[Json, Resource]:
+        """Return the value a reference in a resource leads to, with the resource that it lies in."""
+        base, _, fragment = reference.partition("#")
+        if base:
+            uri = base if reference.startswith("aug:") else join(resource.uri, base)
+            found = self.resources.get(uri)
+            resource = found if found is not None else self.load(uri, reference, resource, holder)
+        resource = resource.holder or resource
+        if not fragment:
+            return resource.root, resource
+        if fragment.startswith(("/", "%2F", "%2f")):
+            return self.follow(unescaped(fragment), resource, reference, holder)
+        name = unescaped(fragment)
+        node = resource.anchors.get(name)
+        if node is not None:
+            return node, self.nested.get(id(node), resource)
+        if resource.document.uri.startswith("aug:"):
+            return self.property_named(name, resource, reference, holder)
+        raise self.unresolved(reference, holder, tuple(resource.anchors))
+
+    def follow(self, fragment: str, resource: Resource, reference: str, holder: Json) -> tuple[Json, Resource]:
+        """Walk a JSON Pointer from the root of a resource, noting where it crosses into another."""
+        value = resource.root
+        outermost = value
+        for token in tokens(fragment):
+            if value.__class__ is dict and token in value:
+                value = value[token]
+            elif value.__class__ is list and token.isdecimal() and token.isascii() and (token == "0" or token[0] != "0"):
+                if int(token) >= len(value):
+                    raise self.unresolved(reference, holder)
+                value = value[int(token)]
+            else:
+                names = tuple(value) if value.__class__ is dict else ()
+                raise self.unresolved(reference, holder, names, token)
+            if value is not outermost and id(value) in self.nested:
+                resource = self.nested[id(value)]
+        if value.__class__ is dict and id(value) not in self.indexed:
+            self.index(value, resource)  # a place no keyword holds a schema at, until it is referred to
+        return value, resource
+
+    def property_named(self, name: str, resource: Resource, reference: str, holder: Json) -> tuple[Json, Resource]:
+        """Return the only property of a name anywhere in a document of the registry."""
+        document = resource.document
+        named = properties_named(name, document.root, self.resources.get(document.uri, resource), self.nested)
+        if len(named.found) == 1:
+            _, node, within = named.found[0]
+            return node, within
+        if named.found:
+            pointers = tuple(sorted(place for place, _, _ in named.found))
+            places = tuple(span for place in pointers if (span := self.place(document.uri, place)) is not None)
+            ambiguous = problems.vibes.AmbiguousFragment
+            raise CompileError([ambiguous(at=self.at(holder), reference=reference, pointers=pointers, places=places)])
+        known = {*named.properties, *resource.anchors}
+        definitions = {each: place for each, place in named.definitions.items() if each not in known}
+        raise self.unresolved(reference, holder, (*resource.anchors, *named.properties, *definitions), name, definitions)
+
+    def load(self, uri: str, reference: str, referrer: Resource, holder: Json) -> Resource:
+        """Return the resource of a URI, from the caller's documents or the meta-schemas that everybody knows."""
+        try:
+            document = self.given_document(uri)
+        except CompileError as error:  # a mapping may know what is wrong with it, but not where it is referred to
+            raise CompileError(replace(problem, at=problem.at or self.at(holder)) for problem in error.problems) from None
+        if document is None and not uri.startswith("aug:"):
+            document = self.given_document(uri + "#")
+            if document is None:
+                document = metaschema(uri)
+            if document is None and self.given.__class__ is dict and not self.scanned_all:
+                self.scanned_all = True  # some document may be known by an `$id` in it
+                for name, root in self.given.items():
+                    if name not in self.resources:
+                        self.add(name, root, referrer.dialect)
+                found = self.resources.get(uri)
+                if found is not None:
+                    return found
+        if document is None:
+            raise self.missing(uri, reference, holder)
+        known = next((each for each in self.documents if each.root is document), None) if uri.startswith("aug:") else None
+        if known is not None and known.uri in self.resources:  # another spelling of the same
+            self.resources[uri] = self.resources[known.uri]
+            return self.resources[uri]
+        self.add(uri, document, referrer.dialect if not uri.startswith("aug:") else None)
+        return self.resources[uri]

@@ -1,0 +1,344 @@
+"""Make one small instance of a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from instrc.problems.problem import CompileError
+from instrc.schema.flattening.flattener import intersect
+from instrc.schema.laws.numbers import bound
+from instrc.schema.patterns import search, time_limit
+from instrc.schema.plain_checks import satisfies_plainly
+from instrc.schema.validation import DefinitionsValidator
+from instrc.schema.walk import required_names
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, at, listing, mapping
+from instrc.text.limits import SAMPLE_CHARACTERS, SAMPLE_LEVELS, SAMPLE_OPTIONAL_LEVELS, SAMPLE_TEXTS, SAMPLE_TRIES, SAMPLE_VALUES
+
+# Make texts for samples: of a length, a format or a pattern.
+
+
+_OF_FORMATS = {
+    "date": ("2026-01-02", "2026-01-03", "2026-02-01"),
+    "date-time": ("2026-01-02T03:04:05Z", "2026-01-03T03:04:05Z", "2026-02-01T03:04:05Z"),
+    "duration": ("P1D", "PT1H", "P2W"),
+    "email": ("a@example.org", "b@example.org", "c@example.org"),
+    "hostname": ("example.org", "a.example.org", "b.example.org"),
+    "idn-email": ("a@example.org", "b@example.org", "c@example.org"),
+    "idn-hostname": ("example.org", "a.example.org", "b.example.org"),
+    "ipv4": ("192.0.2.1", "192.0.2.2", "192.0.2.3"),
+    "ipv6": ("2001:db8::1", "2001:db8::2", "2001:db8::3"),
+    "iri": ("https://example.org/a", "https://example.org/b", "https://example.org/c"),
+    "iri-reference": ("https://example.org/a", "/b", "c"),
+    "json-pointer": ("/a", "/b", ""),
+    "regex": ("a", "b", "^c$"),
+    "relative-json-pointer": ("0", "1/a", "2/b"),
+    "time": ("03:04:05Z", "04:04:05Z", "05:04:05Z"),
+    "uri": ("https://example.org/a", "https://example.org/b", "https://example.org/c"),
+    "uri-reference": ("https://example.org/a", "/b", "c"),
+    "uri-template": ("https://example.org/{a}", "https://example.org/{b}", "c"),
+    "uuid": (
+        "123e4567-e89b-12d3-a456-426614174000",
+        "123e4567-e89b-12d3-a456-426614174001",
+        "123e4567-e89b-12d3-a456-426614174002",
+    ),
+}
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+class MadeText(NamedTuple):
+    """A text, and whether it is what its schema asks for."""
+
+    value: str
+    sure: bool
+
+
+def text_of(schema: JsonObject, nth: int = 0) -> MadeText:
+    """Return a text for a schema; texts for different numbers `nth` differ where the schema allows it."""
+    pattern, named = schema.get("pattern"), str(schema.get("format"))
+    plain = _plain(schema, nth)
+    if not isinstance(pattern, str) and named not in _OF_FORMATS:
+        return MadeText(plain, _fits(schema, plain))
+    found = list(islice(_texts(schema, named, pattern), min(nth, SAMPLE_TEXTS) + 1))
+    return MadeText(found[min(nth, len(found) - 1)], sure=True) if found else MadeText(plain, sure=False)
+
+
+def _texts(schema: JsonObject, named: str, pattern: Json) -> Iterator[str]:
+    """Yield texts that satisfy a schema with a pattern or a format that is known."""
+    for text in _OF_FORMATS.get(named) or (*(_plain(schema, number) for number in range(len(_LETTERS))), ""):
+        if _fits(schema, text) and (not isinstance(pattern, str) or search(pattern, text) is not False):
+            yield text
+    least, most = bound(schema, "minLength") or 0, bound(schema, "maxLength")
+    if isinstance(pattern, str) and least <= SAMPLE_CHARACTERS:
+        from instrc.schema.formats import CHECKS
+        from instrc.schema.patterns import matching_texts
+
+        longest = None if most is None else int(min(most, SAMPLE_CHARACTERS))
+        for text in matching_texts(pattern, max(int(least), 1), longest):
+            if named not in CHECKS or CHECKS[named](text):
+                yield text
+
+
+def _fits(schema: JsonObject, text: str) -> bool:
+    least, most = bound(schema, "minLength"), bound(schema, "maxLength")
+    return (least is None or least <= len(text)) and (most is None or len(text) <= most)
+
+
+def _plain(schema: JsonObject, nth: int) -> str:
+    """Return a text of one letter, as long as it must be; the empty one where that is too long."""
+    least, most = bound(schema, "minLength"), bound(schema, "maxLength")
+    length = max(1 if least is None else int(min(least, SAMPLE_CHARACTERS)), 1)
+    length += nth // len(_LETTERS) * (most is None)
+    return _LETTERS[nth % len(_LETTERS)] * length if most is None or length <= most else ""
+
+
+# Make one small instance of a schema: to show an engine, and as the answer where a process is rehearsed.
+#
+# It satisfies the schema wherever a short search finds such a value; `flattening.instances` looks for many values near the
+# bounds
+# of any schema, which may fail it.
+
+
+_JUDGED = frozenset(
+    {
+        *("not", "if", "enum", "contains", "uniqueItems", "unevaluatedItems", "maxProperties", "propertyNames"),
+        *("patternProperties", "dependentRequired", "dependentSchemas", "unevaluatedProperties"),
+    }
+)
+"""Keywords that a value may fail though it was made for the others."""
+_CHOICES = ("anyOf", "oneOf")
+_TYPES: JsonArray = ["string", "integer", "object", "array", "boolean", "null"]
+"""In the order in which they are tried where a schema names none."""
+_UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
+"""They look at what stands beside them, so they are judged after it."""
+
+
+def sample(schema: Json) -> Json:
+    """Return an instance, with optional properties near the root and without them further down.
+
+    Where none is found that satisfies the schema, it is the first one that was tried.
+    """
+    with time_limit():
+        return _Making(schema).made(schema, 0).value
+
+
+class _Made(NamedTuple):
+    """A value, and whether it satisfies its schema for all that is known."""
+
+    value: Json
+    sure: bool
+
+
+class _Making:
+    """The making of a sample: one document, of whose parts a limited number is looked at."""
+
+    def __init__(self, root: Json) -> None:
+        self.root = root
+        self.left = SAMPLE_VALUES
+        self.judge = DefinitionsValidator(mapping(root).get("$defs"))
+
+    def made(self, schema: Json, level: int, nth: int = 0) -> _Made:
+        """Return an instance of a schema somewhere in the document; null where it has become too large.
+
+        Instances for different numbers `nth` differ where the schema allows it.
+        """
+        self.left -= 1
+        if self.left < 0 or level > SAMPLE_LEVELS:
+            return _Made(None, sure=False)
+        if not isinstance(schema, dict):
+            return _Made(text_of({}, nth).value, schema is not False)
+        first: _Made | None = None
+        for made in islice(self._tries(schema, level, nth), SAMPLE_TRIES):
+            if made.sure and (
+                _JUDGED.isdisjoint(schema) or satisfies_plainly(made.value, schema) or self.judge.accepts(schema, made.value)
+            ):
+                return made
+            first = first or made
+        return first._replace(sure=False) if first else _Made(None, sure=False)
+
+    def _tries(self, schema: JsonObject, level: int, nth: int) -> Iterator[_Made]:
+        """Yield values for a schema, the likeliest first."""
+        if "$ref" in schema:
+            beside: JsonObject = {key: item for key, item in schema.items() if key != "$ref"}
+            yield self.made(_joined(beside, referred(self.root, str(schema["$ref"]))), level + 1, nth)
+        elif "const" in schema:
+            yield _Made(schema["const"], sure=True)
+        elif listed := listing(schema.get("enum")):
+            yield from (_Made(listed[(nth + number) % len(listed)], sure=True) for number in range(len(listed)))
+        elif choice := next((word for word in _CHOICES if listing(schema.get(word))), None):
+            yield from self._of_branches(schema, choice, level, nth)
+        elif joined := listing(schema.get("allOf")):
+            yield self.made(_joined(_without(schema, "allOf", *_UNEVALUATED), *joined), level + 1, nth)
+        else:
+            yield from self._of_types(schema, level, nth)
+            for word, part in (("then", schema.get("if", True)), ("else", True)):
+                if "if" in schema and word in schema:
+                    yield self.made(
+                        _joined(_without(schema, "if", "then", "else", *_UNEVALUATED), part, schema[word]), level + 1, nth
+                    )
+
+    def _of_branches(self, schema: JsonObject, choice: str, level: int, nth: int) -> Iterator[_Made]:
+        beside = _without(schema, choice, *_UNEVALUATED)
+        branches = listing(schema[choice])
+        if level > SAMPLE_OPTIONAL_LEVELS:
+            branches = sorted(branches, key=_holds_others)
+        for branch in branches:
+            made = self.made(_joined(beside, branch), level + 1, nth)
+            alone = choice == "anyOf" or len(branches) == 1 or self.judge.accepts({choice: branches}, made.value)
+            yield made._replace(sure=made.sure and alone)
+        if choice == "oneOf":
+            for number, branch in enumerate(branches):
+                others: JsonArray = [*branches[:number], *branches[number + 1 :]]
+                yield self.made(_joined(beside, branch, {"not": {"anyOf": others}}), level + 1, nth)
+
+    def _of_types(self, schema: JsonObject, level: int, nth: int) -> Iterator[_Made]:
+        types = schema.get("type", ["object", "string"] if "properties" in schema else _TYPES)
+        for name in listing(types) if isinstance(types, list) else [types]:
+            match name:
+                case "object":
+                    yield self._object(schema, level, nth, optional=level < SAMPLE_OPTIONAL_LEVELS)
+                    yield self._object(schema, level, nth, optional=False)
+                case "array":
+                    yield self._array(schema, level, nth)
+                case "integer" | "number":
+                    yield from _numbers({**schema, "type": name}, nth)
+                case "boolean":
+                    yield from (_Made(value, sure=True) for value in ((True, False) if nth % 2 == 0 else (False, True)))
+                case "null":
+                    yield _Made(None, sure=True)
+                case _:
+                    for number in range(3):
+                        text = text_of(schema, nth + number)
+                        yield _Made(text.value, text.sure)
+
+    def _object(self, schema: JsonObject, level: int, nth: int, *, optional: bool) -> _Made:
+        required = required_names(schema)
+        result: JsonObject = {}
+        sure = True
+        properties = mapping(schema.get("properties"))
+        for name in (*properties, *(name for name in required if name not in properties)):
+            if name in required or optional:
+                made = self.made(self._member(schema, name), level + 1, nth)
+                if name in required or made.sure:
+                    result[name] = made.value
+                    sure = sure and made.sure
+        wanted = _count(schema, "minProperties")
+        for number in range(wanted - len(result)):
+            name = self._name(schema, number)
+            made = self.made(self._member(schema, name), level + 1, nth)
+            result[name] = made.value
+            sure = sure and made.sure
+        return _Made(result, sure and len(result) >= wanted)
+
+    def _member(self, schema: JsonObject, name: str) -> Json:
+        """Return what a schema says of the value of a key."""
+        if name in (properties := mapping(schema.get("properties"))):
+            return properties[name]
+        from instrc.schema.patterns import may_match
+
+        named = [each for pattern, each in mapping(schema.get("patternProperties")).items() if may_match(pattern, name)]
+        return _joined(*named) if named else schema.get("additionalProperties", True)
+
+    def _name(self, schema: JsonObject, number: int) -> str:
+        """Return a key that an object may have more."""
+        if isinstance(rule := schema.get("propertyNames"), dict):
+            return str(self.made({"type": "string", **rule}, 0, number).value)
+        pattern = next(iter(mapping(schema.get("patternProperties"))), None)
+        if pattern is not None and schema.get("additionalProperties") is False:
+            return text_of({"pattern": pattern}, number).value
+        return f"k{number}"
+
+    def _array(self, schema: JsonObject, level: int, nth: int) -> _Made:
+        prefix = listing(schema.get("prefixItems"))
+        least, most = _count(schema, "minItems"), bound(schema, "maxItems")
+        items: JsonArray = []
+        sure = True
+
+        def add(item: Json) -> None:
+            nonlocal sure
+            made = self.made(item, level + 1, nth + len(items))
+            items.append(made.value)
+            sure = sure and made.sure
+
+        for child in prefix[: max(least, len(prefix))]:
+            add(child)
+        rest = schema.get("items", {})
+        if "contains" in schema:
+            for _ in range(_count(schema, "minContains") or 1):
+                add(_joined(rest, schema["contains"]))
+        wanted = max(least, 1 if level < SAMPLE_OPTIONAL_LEVELS and not items and (most is None or most > 0) else 0)
+        while len(items) < wanted and rest is not False:
+            add(rest)
+        return _Made(items, sure and len(items) >= least)
+
+
+def _without(schema: JsonObject, *words: str) -> JsonObject:
+    return {key: item for key, item in schema.items() if key not in words}
+
+
+def _count(schema: JsonObject, keyword: str) -> int:
+    return int(min(bound(schema, keyword) or 0, SAMPLE_VALUES))
+
+
+def _joined(*schemas: Json) -> Json:
+    """Return one schema for what all of some ask; the first one where others are no schemas."""
+    asking = [each for each in schemas if each is not True and each != {}]
+    try:
+        return intersect(asking) if len(asking) > 1 else asking[0] if asking else True
+    except CompileError:
+        return asking[0]
+
+
+def _holds_others(branch: Json) -> bool:
+    """Say whether values of a schema may hold others, so that an instance of it would go on."""
+    return isinstance(branch, dict) and ("$ref" in branch or branch.get("type") in ("object", "array"))
+
+
+def referred(root: Json, reference: str) -> Json:
+    """Return what a local reference of a payload stands for; the schema that allows everything if it leads nowhere."""
+    from urllib.parse import unquote
+
+    try:
+        return at(root, unquote(reference.removeprefix("#")))
+    except (LookupError, ValueError):
+        return {}
+
+
+def _numbers(schema: JsonObject, nth: int) -> Iterator[_Made]:
+    """Yield whole numbers or multiples near the lower bound, then one between the bounds."""
+    for number in range(nth, nth + 3):
+        yield _number_of(schema, _multiple(schema, number))
+    if schema.get("type") != "integer" and "multipleOf" not in schema:
+        lows, highs = _bounds(schema, "minimum", "exclusiveMinimum"), _bounds(schema, "maximum", "exclusiveMaximum")
+        low = max(lows, default=min(highs, default=1) - 1)
+        yield _number_of(schema, (low + min(highs, default=low + 1)) / 2)
+
+
+def _bounds(schema: JsonObject, *keywords: str) -> list[int | float]:
+    return [limit for keyword in keywords if (limit := bound(schema, keyword)) is not None]
+
+
+def _multiple(schema: JsonObject, nth: int) -> int | float:
+    """Return the multiple that is the nth above the lower bound, or near zero if there is none."""
+    step = bound(schema, "multipleOf") or 1
+    above, below = bound(schema, "exclusiveMinimum"), bound(schema, "exclusiveMaximum")
+    lows, highs = _bounds(schema, "minimum", "exclusiveMinimum"), _bounds(schema, "maximum", "exclusiveMaximum")
+    if lows:
+        value = -(-max(lows) // step) * step
+        value += step if above is not None and value <= above else 0
+    else:
+        value = min([*highs, 0]) // step * step
+        value -= step if below is not None and value >= below else 0
+    return value + nth * step if not highs or value + nth * step <= min(highs) else value
+
+
+def _number_of(schema: JsonObject, value: float) -> _Made:
+    number: Json = int(value) if isinstance(value, float) and value.is_integer() else value  # no `2.0` for llguidance
+    least, most = bound(schema, "minimum"), bound(schema, "maximum")
+    above, below = bound(schema, "exclusiveMinimum"), bound(schema, "exclusiveMaximum")
+    sure = (least is None or value >= least) and (most is None or value <= most)
+    sure = sure and (above is None or value > above) and (below is None or value < below)
+    if isinstance(step := schema.get("multipleOf"), float):
+        sure = sure and DefinitionsValidator(None).accepts({"multipleOf": step}, number)
+    return _Made(number, sure and (schema.get("type") != "integer" or isinstance(number, int)))

@@ -1,0 +1,280 @@
+"""Take out of a schema what is not for its reader, and divide an answer in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple, TypeAlias, TypedDict
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+from instrc.schema.patterns import search
+from instrc.schema.vocabulary import HOLDERS
+from instrc.schema.walk import map_schemas, schemas_under
+from instrc.text.arguments import excerpt, takes_plain_values, texts
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, require_tree
+from instrc.text.limits import SPLIT_AT_ONCE
+
+# Take out of a schema what is not for its reader: thoughts, metrics, engine properties.
+
+
+ENGINE = ("references", "arguments", "activity", "when", "each")
+"""Keywords beside a schema that are for the engine alone, in the order in which they are written."""
+KINDS = frozenset({"all", "engine", "metrics", "thoughts", *ENGINE})
+"""What `strip` takes out: `thoughts` are properties that begin with `_`, `metrics` with `$`.
+
+Engine keywords go together, whichever of them is named: one without the others says nothing to an engine."""
+
+
+def strip(schema: Json, which: Collection[str]) -> Json:
+    """Return a schema without the kinds named, as `instrc.strip` in `public.py` describes."""
+    wanted = {which} if isinstance(which, str) else set(texts("which", which))
+    unknown = sorted(wanted - KINDS)
+    if unknown:
+        known = ", ".join(f"`{kind}`" for kind in sorted(KINDS))
+        raise CompileError(
+            [problems.settings.InvalidOption(option="which", given=excerpt(unknown[0]), wanted=f"one or several of {known}")]
+        )
+    everything = "all" in wanted
+    signs = ("_" if everything or "thoughts" in wanted else "") + ("$" if everything or "metrics" in wanted else "")
+    keywords = frozenset(ENGINE) if everything or not wanted.isdisjoint({"engine", *ENGINE}) else frozenset()
+    change = partial(_strip_node, signs=tuple(signs), keywords=keywords) if signs else partial(_without, keywords)
+    return schema if _stays(schema, change) else map_schemas(schema, change)
+
+
+def is_meta(name: str) -> bool:
+    """Tell whether a property name is that of a thought or a metric."""
+    return name.startswith(("_", "$"))
+
+
+def _stays(schema: Json, change: Callable[[Json], Json]) -> bool:
+    """Tell whether a change leaves every schema in one as it is: most have nothing that goes, and this is seen quickly."""
+    seen: set[int] = set()
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        if node.__class__ is not dict or id(node) in seen:
+            continue
+        seen.add(id(node))
+        if change(node) is not node:
+            return False
+        if not HOLDERS.isdisjoint(node):
+            for keyword, value in node.items():
+                waiting.extend(schemas_under(keyword, value) if keyword in HOLDERS else ())
+    return True
+
+
+def _without(keywords: frozenset[str], node: Json) -> Json:
+    """Return one schema without some keywords; the same object if it has none of them."""
+    if node.__class__ is not dict or keywords.isdisjoint(node):
+        return node
+    return {keyword: value for keyword, value in node.items() if keyword not in keywords}
+
+
+def _strip_node(node: Json, *, signs: tuple[str, ...], keywords: frozenset[str]) -> Json:
+    """Return one schema without what goes; the same object if there is nothing of it."""
+    if node.__class__ is not dict:
+        return node
+    changes: dict[str, Json] = {}
+    for keyword, value in node.items():
+        if value.__class__ is dict:
+            if keyword in {"properties", "dependentSchemas"}:
+                if [name for name in value if name.startswith(signs)]:
+                    changes[keyword] = {name: schema for name, schema in value.items() if not name.startswith(signs)}
+            elif keyword == "dependentRequired":
+                kept = {name: _names(names, signs) for name, names in value.items() if not name.startswith(signs)}
+                if len(kept) < len(value) or any(kept[name] is not names for name, names in value.items()):
+                    changes[keyword] = {name: names for name, names in kept.items() if names or value[name] == names}
+        elif keyword == "required" and value.__class__ is list:
+            names = _names(value, signs)
+            if names is not value:
+                changes[keyword] = names
+    if not changes and keywords.isdisjoint(node):
+        return node
+    emptied = {keyword for keyword in ("required", "dependentRequired", "dependentSchemas") if changes.get(keyword) in ([], {})}
+    return {keyword: changes.get(keyword, value) for keyword, value in node.items() if keyword not in keywords | emptied}
+
+
+def _names(names: Json, signs: tuple[str, ...]) -> Json:
+    if names.__class__ is not list or not [name for name in names if name.__class__ is str and name.startswith(signs)]:
+        return names
+    return [name for name in names if not (name.__class__ is str and name.startswith(signs))]
+
+
+# Divide an answer into output, thoughts and metrics: what `strip` does to the schema, done to an answer.
+
+
+class Split(TypedDict):
+    """An answer divided: the output proper, and thoughts and metrics by path."""
+
+    output: Json
+    thoughts: dict[str, Json]
+    metrics: dict[str, Json]
+
+
+@takes_plain_values
+def split(answer: Json, schema: Json = None) -> Split:
+    """Return an answer's output, thoughts and metrics, as `instrc.split` in `public.py` describes."""
+    require_tree(answer)
+    found = Split(output=None, thoughts={}, metrics={})
+    root = _root(schema)
+    box: list[Json] = [None]
+    stack = [_Waiting(answer, None, [root] if root is not None else None, box, 0)]
+    while stack:
+        here = stack.pop()
+        value = here.value
+        made: Json
+        if value.__class__ is dict:
+            out: JsonObject = {}
+            made = out
+            seen = None if here.schemas is None else _applicable(here.schemas, schema)
+            below = []
+            for key, item in value.items():
+                if is_meta(key) and (seen is None or any(key in properties for properties in seen.properties)):
+                    (found["thoughts"] if key[0] == "_" else found["metrics"])[_path_as_text((here.path, key))] = item
+                    continue
+                out[key] = item
+                if item.__class__ is dict or item.__class__ is list:
+                    below.append(_Waiting(item, (here.path, key), None if seen is None else seen.for_key(key), out, key))
+            stack.extend(reversed(below))
+        elif value.__class__ is list:
+            items = value.copy()
+            made = items
+            seen = None if here.schemas is None else _applicable(here.schemas, schema)
+            stack.extend(
+                _Waiting(
+                    item,
+                    (here.path, str(index)),
+                    None if seen is None else seen.for_index(index),
+                    items,
+                    index,
+                )
+                for index, item in reversed(list(enumerate(value)))
+                if item.__class__ is dict or item.__class__ is list
+            )
+        else:
+            made = value
+        here.container[here.slot] = made  # type: ignore[index]  # the slot was made for this container
+    found["output"] = box[0]
+    return found
+
+
+def holds_meta(answer: Json) -> bool:
+    """Tell whether an answer may hold thoughts or metrics: whether a key in it is called so; cheap, and right for small ones."""
+    stack = [answer]
+    for _ in range(SPLIT_AT_ONCE):
+        if not stack:
+            return False
+        value = stack.pop()
+        if value.__class__ is dict:
+            if any(map(is_meta, value)):
+                return True
+            stack += [item for item in value.values() if item.__class__ is dict or item.__class__ is list]
+        elif value.__class__ is list:
+            stack += [item for item in value if item.__class__ is dict or item.__class__ is list]
+    return True
+
+
+def escaped(key: str) -> str:
+    """Return a key as it stands in a path."""
+    if not key:
+        return "\\"
+    return key.replace("\\", "\\\\").replace(".", "\\.") if "." in key or "\\" in key else key
+
+
+_Steps: TypeAlias = "tuple[_Steps, str] | None"
+"""The steps of a path, the last one first: paths are written where there is something to tell, as most have nothing."""
+
+
+def _path_as_text(steps: _Steps) -> str:
+    """Return a path as text."""
+    words: list[str] = []
+    while steps is not None:
+        steps, key = steps
+        words.append(escaped(key))
+    return ".".join(reversed(words))
+
+
+class _Waiting(NamedTuple):
+    """A value still to be divided: where it goes, and the schemas that may apply to it (`None` if there are none to go by)."""
+
+    value: Json
+    path: _Steps
+    schemas: list[Json] | None
+    container: JsonArray | JsonObject
+    slot: str | int
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the schemas at one place say about keys and items, alternatives included."""
+
+    properties: list[dict[str, Json]] = field(default_factory=list)
+    patterns: list[dict[str, Json]] = field(default_factory=list)
+    extra: list[Json] = field(default_factory=list)
+    prefixes: list[list[Json]] = field(default_factory=list)
+    items: list[Json] = field(default_factory=list)
+
+    def for_key(self, key: str) -> list[Json]:
+        """Return the schemas that may apply to the value of a key."""
+        schemas = [properties[key] for properties in self.properties if key in properties]
+        for patterns in self.patterns:
+            schemas += [schema for regex, schema in patterns.items() if search(regex, key)]
+        return schemas + self.extra
+
+    def for_index(self, index: int) -> list[Json]:
+        """Return the schemas that may apply to an item."""
+        return [prefix[index] for prefix in self.prefixes if index < len(prefix)] + self.items
+
+
+def _applicable(schemas: list[Json], root: Json) -> _Seen:
+    """Gather what schemas say, through references and every in-place alternative."""
+    seen = _Seen()
+    stack = list(reversed(schemas))
+    done: set[int] = set()
+    while stack:
+        node = stack.pop()
+        if node.__class__ is not dict or id(node) in done:
+            continue
+        done.add(id(node))
+        for keyword, value in node.items():
+            if isinstance(value, dict):
+                if keyword == "properties":
+                    seen.properties.append(value)
+                elif keyword == "patternProperties":
+                    seen.patterns.append(value)
+                elif keyword in {"additionalProperties", "unevaluatedProperties"}:
+                    seen.extra.append(value)
+                elif keyword in {"items", "unevaluatedItems", "contains"}:
+                    seen.items.append(value)
+                elif keyword in {"if", "then", "else"}:
+                    stack.append(value)
+                elif keyword == "dependentSchemas":
+                    stack.extend(value.values())
+            elif isinstance(value, list):
+                if keyword in {"prefixItems", "items"}:
+                    seen.prefixes.append(value)
+                elif keyword in {"allOf", "anyOf", "oneOf"}:
+                    stack.extend(value)
+            elif keyword == "$ref" and isinstance(value, str):
+                stack.append(_target(value, root))
+    return seen
+
+
+def _root(schema: Json) -> Json:
+    if schema is None:
+        return None
+    return schema if schema.__class__ is dict else {}
+
+
+def _target(reference: str, root: Json) -> Json:
+    """Return what a reference within a flat schema leads to, or `True` if it is no such reference."""
+    from instrc.text.jsonvalue import at
+
+    if not reference.startswith("#"):
+        return True
+    try:
+        return at(root, reference[1:])
+    except (LookupError, ValueError):
+        return True

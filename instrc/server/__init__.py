@@ -1,0 +1,1 @@
+"""Compiled tools and processes, served: the Model Context Protocol."""

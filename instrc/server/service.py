@@ -1,0 +1,283 @@
+"""What a server offers, without its protocol."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from instrc import problems
+from instrc.engines.launch import Launcher, how_of
+from instrc.engines.prepare import Prepared, all_activities
+from instrc.problems.problem import CompileError
+from instrc.process.process import Process
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import Lowering, lower
+from instrc.runtime.activities import Activities
+from instrc.runtime.engine import Engine, RunReport, chosen
+from instrc.schema.strip import split
+from instrc.schema.validation import is_valid
+from instrc.text.jsontext import loads
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, without_type
+from instrc.tools.given import ToolLike
+from instrc.tools.tool import Tool
+
+# Tools that a server offers, without its protocol: what they are called with is checked before their functions see it.
+
+
+TARGET: Final = "mcp"
+
+AnyCall: TypeAlias = Callable[[dict[str, Json]], Awaitable[Json]]
+
+
+class RefusedError(Exception):
+    """A call cannot be carried out; the text says why, in words for whoever has called."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTool:
+    """One tool of the server."""
+
+    lowering: Lowering
+    call: AnyCall
+
+    @property
+    def name(self) -> str:
+        """Its name in the protocol."""
+        return as_text(as_object(self.lowering.payload)["name"])
+
+
+@dataclass(slots=True)
+class Offers:
+    """All tools of one server, by their names in the protocol."""
+
+    offers: dict[str, ServerTool] = field(default_factory=dict)
+
+    def offer(self, name: str | None, schema: ToolLike, call: AnyCall) -> None:
+        """Add a tool; one of the same name is a problem."""
+        made = ServerTool(lower(schema, target=TARGET, name=name), call)
+        if made.name in self.offers:
+            reason = "two would be one tool: give one another name"
+            raise CompileError([problems.runs.UnusableSetting(what="tool", word=made.name, reason=reason)])
+        self.offers[made.name] = made
+
+    async def call(self, name: str, arguments: Json) -> Json:
+        """Call a tool by its name in the protocol; `RefusedError` says why it cannot be."""
+        offer = self.offers.get(name)
+        if offer is None:
+            known = ", ".join(f"`{each}`" for each in self.offers)
+            message = f"no tool is called `{name}`; there {'is' if len(self.offers) == 1 else 'are'} {known}"
+            raise RefusedError(message)
+        lifted = lift({"name": name, "arguments": arguments}, offer.lowering.map)
+        if not lifted.ok:
+            told = [f"{violation.instance or '/'}: {violation.message}" for violation in lifted.invalid]
+            raise RefusedError("; ".join(told) or f"the arguments are {lifted.status}")
+        try:
+            return await offer.call(as_object(lifted.value))
+        except CompileError as error:
+            raise RefusedError("; ".join(problem.message for problem in error.problems)) from None
+
+    async def close(self) -> None:
+        """End what is under way; tools that are only called leave nothing behind."""
+
+
+# What the server offers, without its protocol: compiled tools, processes that can be started, and four words about runs.
+
+
+PATIENCE = 20.0
+"""Seconds for a run to be recorded when it begins; the store may have to be made."""
+GRACE = 2.0
+"""Seconds in which a wrong answer is refused; a run that goes on longer is told to be running."""
+
+_RUN: JsonObject = {"run": {"type": "string", "description": "The id that starting the process gave."}}
+_OWN: dict[str, JsonObject] = {
+    "run_status": {
+        "description": "Tell how a run stands: its status, its result when it is done, and why it failed if it did.",
+        "type": "object",
+        "properties": _RUN,
+        "required": ["run"],
+        "additionalProperties": False,
+    },
+    "open_questions": {
+        "description": "Tell what a run waits for: what is shown, and the schema of the answer.",
+        "type": "object",
+        "properties": _RUN,
+        "required": ["run"],
+        "additionalProperties": False,
+    },
+    "answer": {
+        "description": "Answer a question of a run. A wrong answer is refused and leaves the question open.",
+        "type": "object",
+        "properties": {
+            **_RUN,
+            "step": {"type": "string", "description": "The id of the question, or a step of it."},
+            "data": {"description": "The answer; it satisfies the schema of the question."},
+        },
+        "required": ["run", "step", "data"],
+        "additionalProperties": False,
+    },
+    "cancel_run": {
+        "description": "End a run; what it has begun is not undone.",
+        "type": "object",
+        "properties": _RUN,
+        "required": ["run"],
+        "additionalProperties": False,
+    },
+}
+"""The tools about runs, offered where there is a process."""
+
+
+@dataclass(slots=True)
+class Service(Offers):
+    """All tools of one server, and the runs that it has started."""
+
+    engine: Engine = field(kw_only=True)
+    _under_way: dict[str, asyncio.Task[RunReport]] = field(default_factory=dict)
+
+    async def close(self) -> None:
+        """Leave what runs: its engine keeps it."""
+        for task in self._under_way.values():
+            task.cancel()
+        await asyncio.gather(*self._under_way.values(), return_exceptions=True)
+
+    # --- runs ---------------------------------------------------------------------------------------------------------------
+
+    async def start(self, launcher: Launcher, inputs: JsonObject) -> Json:
+        """Begin a run; return its id as soon as it is recorded: a client that leaves then loses nothing."""
+        launch = launcher.launch(inputs)
+        task = self._carry(launch.run, self.engine.start(launch))
+        deadline = asyncio.get_running_loop().time() + PATIENCE
+        while asyncio.get_running_loop().time() < deadline:
+            done, _ = await asyncio.wait({task}, timeout=0.02)
+            if done or await self._report(launch.run) is not None:
+                break
+        return {"run": launch.run, "status": "running"}
+
+    async def status(self, given: JsonObject) -> Json:
+        """Return how a run stands."""
+        run = as_text(given["run"])
+        report = await self._report(run)
+        if report is None:
+            return {"run": run, "status": "running"}
+        shown: JsonObject = {"run": report.run, "status": report.status}
+        if report.outcome is not None:
+            ended = without_type(report.outcome)
+            shown |= {key: value for key, value in ended.items() if key in {"output", "value", "error", "step"}}
+        return shown
+
+    async def questions(self, given: JsonObject) -> Json:
+        """Return what a run waits for."""
+        run = as_text(given["run"])
+        report = await self._report(run)
+        found = () if report is None else report.questions
+        asked: list[Json] = [
+            {"id": each.id, "steps": list(each.steps), "show": each.show, "schema": each.schema} for each in found
+        ]
+        return {"run": run, "questions": asked}
+
+    async def answer(self, given: JsonObject) -> Json:
+        """Answer a question; the run goes on by itself."""
+        run, step = as_text(given["run"]), as_text(given["step"])
+        before = self._under_way.get(run)
+        if before is not None and not before.done():
+            await asyncio.wait({before}, timeout=GRACE)
+        data = await self._read(run, step, given["data"])
+        task = self._carry(run, self.engine.answer(run, step, data))
+        await asyncio.wait({task}, timeout=GRACE)
+        return {"run": run, "status": task.result().status if task.done() else "running"}
+
+    async def _read(self, run: str, step: str, data: Json) -> Json:
+        """Return an answer as JSON: clients that know no type for it send its text."""
+        if not isinstance(data, str):
+            return data
+        report = await self._report(run)
+        if report is None or (schema := chosen(list(report.questions), step, run).schema) is None or is_valid(data, schema):
+            return data
+        try:
+            read = loads(data)
+        except ValueError:
+            return data
+        return read if isinstance(read, dict | list) or is_valid(read, schema) else data
+
+    async def cancel(self, given: JsonObject) -> Json:
+        """End a run."""
+        report = await self.engine.cancel(as_text(given["run"]))
+        return {"run": report.run, "status": report.status}
+
+    def _carry(self, run: str, work: Coroutine[object, object, RunReport]) -> asyncio.Task[RunReport]:
+        task = asyncio.create_task(work)
+        self._under_way[run] = task
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # asked for, so that asyncio does not complain
+        return task
+
+    async def _report(self, run: str) -> RunReport | None:
+        task = self._under_way.get(run)
+        if task is not None and task.done() and not task.cancelled() and task.exception() is None:
+            self._under_way.pop(run)
+        try:
+            return await self.engine.show(run)
+        except CompileError:
+            if task is not None and not task.done():
+                return None  # begun, and not noted yet
+            if task is not None and (failed := task.exception()) is not None:
+                message = f"the run could not begin: {failed}"
+                raise RefusedError(message) from None
+            raise
+
+
+def service_of(programs: Iterable[Prepared], engine: Engine, *, model: str | None = None, rehearse: bool = False) -> Service:
+    """Return the service of some programs: a tool is filled in by who calls it, anything else is started."""
+    service = Service(engine=engine)
+    processes = False
+    for prepared in programs:
+        document = prepared.document
+        if Process.describes(document) or (isinstance(document, dict) and "activity" in document):
+            processes = True
+            _offer_process(service, prepared, model, rehearse=rehearse)
+        else:
+            _offer_tool(service, prepared)
+    if processes:
+        calls: dict[str, AnyCall] = {
+            "run_status": service.status,
+            "open_questions": service.questions,
+            "answer": service.answer,
+            "cancel_run": service.cancel,
+        }
+        for name, schema in _OWN.items():
+            service.offer(name, schema, calls[name])
+    return service
+
+
+def _offer_tool(service: Service, prepared: Prepared) -> None:
+    async def call(value: JsonObject) -> Json:
+        return split(value, prepared.document)["output"]
+
+    service.offer(prepared.name, Tool(prepared.name, prepared.document), call)
+
+
+def _offer_process(service: Service, prepared: Prepared, model: str | None, *, rehearse: bool) -> None:
+    known = all_activities(prepared, Activities(), rehearse=rehearse)
+    how = how_of(prepared, model=model, rehearse=rehearse)
+    launcher = Launcher(prepared, activities=known, how=how, rehearse=rehearse)
+
+    async def call(inputs: JsonObject) -> Json:
+        return await service.start(launcher, inputs)
+
+    service.offer(prepared.name, inputs_schema(prepared), call)
+
+
+def inputs_schema(prepared: Prepared) -> JsonObject:
+    """Return what starting a process takes: `prompt`, and its declared inputs."""
+    document = prepared.document
+    inputs = dict(prepared.inputs or {"prompt": {}})
+    if inputs.get("prompt") == {}:
+        inputs["prompt"] = {"type": "string", "description": "The request, in words."}
+    title = (document.get("title") if isinstance(document, dict) else None) or prepared.name
+    return {
+        "description": f"Start the process: {title}. It runs on by itself; its id is what the other tools ask for.",
+        "type": "object",
+        "properties": inputs,
+        "required": [name for name, schema in inputs.items() if not (isinstance(schema, dict) and "default" in schema)],
+        "additionalProperties": False,
+    }

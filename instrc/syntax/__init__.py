@@ -1,1 +1,0 @@
-"""The text of a program: parsed, its known mistakes named, printed again."""

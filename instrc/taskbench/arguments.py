@@ -1,0 +1,539 @@
+"""The arguments of a record: which argument of a tool each is, and what it refers to."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+from typing import NamedTuple
+
+from instrc.problems.plans import (
+    AmbiguousReference,
+    ArgumentOrder,
+    ContradictingLinks,
+    CountedFromOne,
+    DanglingTask,
+    InvalidPlan,
+    OddReference,
+    PlanProblem,
+    ReferenceInText,
+    RepairedPlan,
+    SeveralReferences,
+    SurplusArgument,
+    WrongArgument,
+)
+from instrc.taskbench.records import BenchTool, NamedRecord, brief, repaired, spelled
+from instrc.text.jsonvalue import Json, pointer
+from instrc.text.limits import ORDERED_ARGUMENTS
+from instrc.tools.plan_check import circles
+from instrc.tools.tasks import PlanTask, Reference
+
+# Which argument belongs to which input of a tool that tells its inputs by type alone.
+
+
+_ENDINGS = {
+    "image": (".jpg", ".png", ".jpeg", ".gif", ".bmp", ".tiff", ".svg", ".ico"),
+    "audio": (".mp3", ".wav", ".wma", ".ogg", ".aac", ".flac", ".aiff", ".au"),
+    "video": (".mp4", ".avi", ".mov", ".flv", ".wmv", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg"),
+}
+
+
+def content_type(text: str) -> str:
+    """Return what a text is the name of: the first of image, audio and video whose ending occurs in it, else text."""
+    if "." not in text:
+        return "text"
+    return next((kind for kind, endings in _ENDINGS.items() if any(ending in text for ending in endings)), "text")
+
+
+def fits(kinds: Sequence[str] | None, slot: str) -> bool:
+    """Tell whether an argument may stand for an input: `kinds` are the types of a task's output, `None` is a literal."""
+    return kinds is None or slot.lower() in {kind.lower() for kind in kinds}
+
+
+def arranged(given: Sequence[tuple[Sequence[str] | None, Json]], slots: Sequence[str]) -> tuple[int, ...]:
+    """Return for each argument the input it belongs to: the order it is given in, unless another one fits better."""
+    order = tuple(range(len(given)))
+    if len(given) > len(slots) or len(slots) > ORDERED_ARGUMENTS or len(slots) < 2:
+        return order
+    scores = [[_score(kinds, value, slot) for slot in slots] for kinds, value in given]
+    if all(scores[number][number] for number in order):
+        return order
+    return max(
+        permutations(range(len(slots)), len(given)), key=lambda way: sum(scores[each][slot] for each, slot in enumerate(way))
+    )
+
+
+def _score(kinds: Sequence[str] | None, value: Json, slot: str) -> bool:
+    """Tell whether an argument is seen to be of the type of an input."""
+    if kinds is not None:
+        return fits(kinds, slot)
+    kind = content_type(value) if value.__class__ is str else "text"
+    return kind == slot.lower() or (kind == "text" and slot.lower() not in _ENDINGS)
+
+
+# References in arguments of TaskBench: `<node-0>`, and what models write instead.
+
+
+_EXACT = re.compile(r"<node-(\d{1,9})>")
+_NODE = r"<\s*(?:node|task|step|generated)[-_#:\s]*\[?(\d{1,9})\]?(?:\.\w+)*\s*>(?:\.\w+)*"
+_GENERATED = r"<\s*generated\s*>[-_\s]*(\d{1,9})"
+_MEMBER = r"<\s*(?:task|tool)_nodes\[(\d{1,9})\](?:\.arguments\[(\d{1,9})\](?:\.value)?|\.\w+)*\s*>"
+_NAMED = r"<\s*(?:output|result)s?[-_\s](?:of|from)[-_\s]([^<>]{1,200})>"
+# no two repetitions of these stand side by side that a space could belong to: a hostile text must not take long
+_ANY = re.compile(f"{_NODE}|{_GENERATED}|{_MEMBER}|{_NAMED}", re.IGNORECASE)
+
+
+class ReferenceTag(NamedTuple):
+    """A reference as it was written."""
+
+    text: str
+    node: int | None
+    """The number of the task, as it was counted."""
+    argument: int | None = None
+    """The number of an argument of that task, if it is meant instead of the output."""
+    tool: str | None = None
+    """The name of the tool, where the task goes by that."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it is written as it should be."""
+        return _EXACT.fullmatch(self.text) is not None
+
+
+def tags_in(text: str) -> list[ReferenceTag]:
+    """Return the references in a text, in order."""
+    return [_tag(found) for found in _ANY.finditer(text)] if "<" in text else []
+
+
+def _tag(found: re.Match[str]) -> ReferenceTag:
+    node, generated, member, argument, tool = found.groups()
+    number = next((each for each in (node, generated, member) if each is not None), None)
+    return ReferenceTag(
+        found.group(), None if number is None else int(number), None if argument is None else int(argument), tool and tool.strip()
+    )
+
+
+# The arguments of a task as they are written: a list of texts, or of `{name, value}`, and what models write instead.
+
+
+class WrittenArgument(NamedTuple):
+    """One argument as it was written, and what it refers to."""
+
+    key: str | None
+    value: Json
+    number: int
+    """Of its task."""
+    position: int
+    tags: tuple[ReferenceTag, ...] = ()
+    """The references in it."""
+    target: str | None = None
+    """The id of the task it stands for."""
+
+
+def arguments_of(record: NamedRecord, node: Json, number: int) -> tuple[list[WrittenArgument], list[PlanProblem]]:
+    """Return the arguments of a task as they are written, and what is odd about that."""
+    tool = record.tools[number]
+    problems: list[PlanProblem] = []
+    written = node.get("arguments") if isinstance(node, dict) else None
+    if isinstance(node, dict) and "task" in node and written is None and tool is not None and tool.slots:
+        problems.append(record.odd("there are no arguments", number))
+    if isinstance(written, str):
+        problems.append(record.odd("the arguments are one text, no list", number))
+        written = [written] if written else []
+    if isinstance(written, dict):
+        named = written.keys() == {"name", "value"}
+        if tool is None or tool.kind == "resource" or named:
+            problems.append(record.odd("the arguments are an object, no list", number))
+        elif tool.kind == "temporal":
+            problems.append(record.odd("the arguments are an object by name, no list of `{name, value}`", number))
+        written = [written] if named else [{"name": name, "value": value} for name, value in written.items()]
+    if written is not None and not isinstance(written, list):
+        return [], [*problems, record.odd("the arguments are not a list", number)]
+    found: list[WrittenArgument] = []
+    for position, each in enumerate(written or ()):
+        argument, reason = _argument(tool, each, number, position)
+        found.append(argument)
+        problems += [] if reason is None else [record.odd(reason, number, position)]
+    return found, problems
+
+
+def _argument(tool: BenchTool | None, each: Json, number: int, position: int) -> tuple[WrittenArgument, str | None]:
+    """Return an argument, and what is odd about it."""
+    name: str | None = None
+    reason: str | None = None
+    value = each
+    if isinstance(each, dict) and "value" in each and isinstance(said := each.get("name"), str):
+        value = each["value"]
+        if tool is not None and tool.kind == "resource":
+            reason = "an argument is an object, where the tool takes a list of texts"
+        else:
+            name = said
+    elif tool is not None and tool.kind == "temporal":
+        reason = "an argument is not an object with a `name` and a `value`"
+    tags = tuple(tags_in(value)) if isinstance(value, str) and "<" in value else ()
+    return WrittenArgument(name, value, number, position, tags), reason
+
+
+# Which argument of a tool each written one is: by its type, by its name, else by its place.
+
+
+_MEDIA = frozenset({"image", "audio", "video"})
+
+
+@dataclass(frozen=True, slots=True)
+class TaskArguments:
+    """The arguments of a task by name, where in its list each was written, and what is wrong with them."""
+
+    values: dict[str, Json | Reference]
+    positions: dict[str, int]
+    problems: tuple[PlanProblem, ...]
+
+
+def arguments(record: NamedRecord, number: int, given: list[WrittenArgument]) -> TaskArguments:
+    """Return the arguments of a task by name."""
+    tool = record.tools[number]
+    if tool is not None and tool.kind == "resource":
+        return _by_type(record, number, tool, given)
+    values: dict[str, Json | Reference] = {}
+    positions: dict[str, int] = {}
+    problems: list[PlanProblem] = []
+    for position, argument in enumerate(given):
+        key = argument.key or ""
+        if argument.key is None:
+            in_place = tool is not None and position < len(tool.slots)
+            key = tool.slots[position].key if tool is not None and in_place else f"argument{position + 1}"
+        if key in values:
+            problems.append(record.odd(f"the argument `{key}` is given twice", number, argument.position))
+            continue
+        values[key] = _value(record, argument, None)
+        positions[key] = argument.position
+    return TaskArguments(values, positions, tuple(problems))
+
+
+def _by_type(record: NamedRecord, number: int, tool: BenchTool, given: list[WrittenArgument]) -> TaskArguments:
+    """Return the arguments of a tool whose parameters have no names but types."""
+    slots = [slot.type for slot in tool.slots]
+    place = record.place(number, "arguments")
+    problems: list[PlanProblem] = []
+    if len(given) > len(slots):
+        problems.append(SurplusArgument(pointer=place, callee=tool.id, takes=len(slots), given=len(given)))
+        given = given[: len(slots)]
+    sources = [_source(record, argument) for argument in given]
+    outputs = [None if source is None else source.outputs for source in sources]
+    way = arranged([(each, argument.value) for each, argument in zip(outputs, given, strict=True)], slots)
+    moved = way != tuple(range(len(given)))
+    if moved and len(given) == len(slots):
+        problems.append(_moved(record, tool, place, given, way))
+    found = list(zip(way, given, sources, strict=True))
+    values: dict[str, Json | Reference] = {}
+    positions: dict[str, int] = {}
+    for slot, argument, source in sorted(found, key=lambda entry: entry[0]) if moved else found:
+        key, kind = tool.slots[slot].key, tool.slots[slot].type
+        if (reason := _wrong_type(argument, source, kind)) is not None:
+            at = record.place(number, "arguments", argument.position)
+            problems.append(WrongArgument(pointer=at, callee=tool.id, argument=kind, reason=reason))
+        values[key] = _value(record, argument, kind)
+        positions[key] = argument.position
+    return TaskArguments(values, positions, tuple(problems))
+
+
+def _moved(record: NamedRecord, tool: BenchTool, place: str, given: list[WrittenArgument], way: tuple[int, ...]) -> PlanProblem:
+    """Return the problem that arguments stand in another order than that of the tool, or its repair."""
+    slots = tuple(slot.type for slot in tool.slots)
+    if not record.repair:
+        return ArgumentOrder(pointer=place, callee=tool.id, types=slots)
+    shown = [brief(argument.value)[:40] for argument in given]
+    ordered = [shown[way.index(slot)] for slot in range(len(slots))]
+    return repaired("argument-order", place, ", ".join(shown), ", ".join(ordered))
+
+
+def _source(record: NamedRecord, argument: WrittenArgument) -> BenchTool | None:
+    """Return the tool of the task that an argument refers to; `None` if it is a literal, or of a task that is not known."""
+    if argument.target is None or not argument.target[1:].isdecimal():
+        return None
+    number = int(argument.target[1:])
+    return record.tools[number] if number < len(record.tools) else None
+
+
+def _wrong_type(argument: WrittenArgument, source: BenchTool | None, slot: str) -> str | None:
+    """Return why an argument is not of a type; `None` if it is."""
+    if source is not None and source.kind == "resource" and not fits(source.outputs, slot):
+        return f"`{source.id}` gives {' and '.join(source.outputs) or 'nothing'}, not {slot}"
+    if argument.target is None and isinstance(argument.value, str) and slot.lower() in _MEDIA:
+        kind = content_type(argument.value)
+        if kind not in {"text", slot.lower()}:
+            return f"it is {kind}, not {slot}"
+    return None
+
+
+def _value(record: NamedRecord, argument: WrittenArgument, slot: str | None) -> Json | Reference:
+    """Return the value of an argument: a reference to the result of a task, or a part of it."""
+    if argument.target is None:
+        return argument.value
+    source = _source(record, argument)
+    steps: tuple[str, ...] = ()
+    if source is not None and len(source.outputs) > 1:
+        chosen = next((kind for kind in source.outputs if slot is None or kind.lower() == slot.lower()), None)
+        steps = () if chosen is None else (chosen,)
+    return Reference("from", argument.target, steps)
+
+
+# What the arguments of a record refer to: other tasks, by number or by the name of their tool.
+
+
+def resolve(record: NamedRecord, given: list[list[WrittenArgument]]) -> tuple[list[list[WrittenArgument]], list[PlanProblem]]:
+    """Return the arguments of all tasks, each with the task it stands for, and what is wrong with the references."""
+    referring = _Referring(record, list(given))
+    for number, each in enumerate(given):
+        referring.given[number] = [referring.resolved(argument) for argument in each]
+    return referring.given, referring.problems
+
+
+class _Referring:
+    """The references of one record."""
+
+    def __init__(self, record: NamedRecord, given: list[list[WrittenArgument]]) -> None:
+        self.record = record
+        self.given = given
+        self.problems: list[PlanProblem] = []
+        self.base = self._counted_from()
+
+    def resolved(self, argument: WrittenArgument) -> WrittenArgument:
+        """Return an argument with the task it stands for."""
+        value, found = argument.value, argument.tags
+        if not isinstance(value, str):
+            return argument
+        tool = self.record.tools[argument.number]
+        if (tool is None or tool.kind != "resource") and value in self.record.bench.by_id:
+            return argument._replace(target=self._by_name(value, argument))
+        if not found:
+            return argument
+        tag = found[0]
+        if len(found) > 1:
+            self.problems.append(SeveralReferences(pointer=self._place(argument), count=len(found)))
+            return argument
+        if tag.text != value.strip():
+            self.problems.append(ReferenceInText(pointer=self._place(argument), text=tag.text))
+            return argument
+        if tag.node is None or not tag.is_exact or tag.text != value:
+            return self._odd(argument, tag)
+        return argument._replace(target=f"n{tag.node - self.base}")
+
+    def _place(self, argument: WrittenArgument) -> str:
+        return self.record.place(argument.number, "arguments", argument.position)
+
+    def _odd(self, argument: WrittenArgument, tag: ReferenceTag) -> WrittenArgument:
+        """Return what a reference in another spelling stands for, if it is to be repaired."""
+        place = self._place(argument)
+        if not self.record.repair:
+            meaning = f"<node-{tag.node}>" if tag.node is not None and tag.argument is None else None
+            self.problems.append(OddReference(pointer=place, text=tag.text, meaning=meaning))
+            return argument
+        if tag.tool is not None:
+            tool = self.record.bench.by_id.get(tag.tool) or self.record.names.nearest(tag.tool)
+            if tool is None or tool.id not in self.record.words:
+                self.problems.append(OddReference(pointer=place, text=tag.text))
+                return argument
+            target = self._by_name(tool.id, argument)
+            self.problems.append(repaired("odd-reference", place, tag.text, f"<node-{target[1:]}>"))
+            return argument._replace(target=target)
+        node = (tag.node or 0) - self.base
+        if tag.argument is not None:
+            return self._copied(argument, tag, node, tag.argument)
+        self.problems.append(repaired("odd-reference", place, tag.text, f"<node-{tag.node}>"))
+        return argument._replace(target=f"n{node}")
+
+    def _copied(self, argument: WrittenArgument, tag: ReferenceTag, node: int, position: int) -> WrittenArgument:
+        """Return what another task is given, where a reference names that, not what the task gives."""
+        place = self._place(argument)
+        if not (0 <= node < len(self.given) and position < len(self.given[node])) or node == argument.number:
+            self.problems.append(OddReference(pointer=place, text=tag.text))
+            return argument
+        copied = self.given[node][position]
+        if copied.tags and not copied.tags[0].is_exact:
+            self.problems.append(OddReference(pointer=place, text=tag.text))
+            return argument
+        self.problems.append(repaired("odd-reference", place, tag.text, brief(copied.value)))
+        return self.resolved(argument._replace(value=copied.value, tags=copied.tags))
+
+    def _by_name(self, tool: str, argument: WrittenArgument) -> str:
+        """Return the id of the task that the name of a tool stands for, as seen from another task."""
+        places = [number for number, word in enumerate(self.record.words) if word == tool]
+        if not places:
+            return f"n{len(self.record.words)}"  # nobody: the check says so
+        if len(places) == 1:
+            return f"n{places[0]}"
+        before = [number for number in places if number < argument.number]
+        chosen = before[-1] if before else next(number for number in places if number != argument.number)
+        if self.record.repair:
+            self.problems.append(repaired("ambiguous-reference", self._place(argument), tool, f"<node-{chosen}>"))
+        else:
+            self.problems.append(AmbiguousReference(pointer=self._place(argument), tool=tool, count=len(places)))
+        return f"n{chosen}"
+
+    def _counted_from(self) -> int:
+        """Return whether references count from 0 or from 1: from 1 if only that makes sense."""
+        found = [
+            (argument, node)
+            for each in self.given
+            for argument in each
+            if len(argument.tags) == 1 and (node := argument.tags[0].node) is not None
+        ]
+        if not found or self._makes_sense([(argument.number, node) for argument, node in found]):
+            return 0
+        if not self._makes_sense([(argument.number, node - 1) for argument, node in found]):
+            return 0
+        if self.record.repair:
+            for argument, node in found:
+                self.problems.append(repaired("counted-from-one", self._place(argument), f"<node-{node}>", f"<node-{node - 1}>"))
+        else:
+            self.problems.append(CountedFromOne(pointer=self._place(found[0][0])))
+        return 1
+
+    def _makes_sense(self, references: list[tuple[int, int]]) -> bool:
+        tools = self.record.tools
+        for number, node in references:
+            if not 0 <= node < len(tools) or node == number:
+                return False
+            one, other = tools[node], tools[number]
+            if one is None or other is None or other.kind != "resource":
+                continue
+            if not any(fits(one.outputs, slot.type) for slot in other.slots):
+                return False
+        if all(node < number for number, node in references):
+            return True
+        needs: dict[int, list[str]] = {}
+        for number, node in references:
+            needs.setdefault(number, []).append(f"n{node}")
+        waiting = {f"n{number}": PlanTask("", f"n{number}", {}, tuple(needs.get(number, ()))) for number in range(len(tools))}
+        return next(circles(waiting), None) is None
+
+
+# The links of a record: what they say must be what the arguments say, or the order of tasks where arguments do not say it.
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The tasks of a record with the order that its links say, where each such order is said, and what is wrong."""
+
+    tasks: list[PlanTask]
+    places: dict[tuple[int, int], str]
+    """The link for a task by its number, and the position in its `after`."""
+    problems: tuple[PlanProblem, ...]
+
+
+def link_tasks(record: NamedRecord, tasks: list[PlanTask]) -> Linked:
+    """Return the tasks with what the links of their record add to their order."""
+    links = _Links(record)
+    made = links.applied(tasks)
+    return Linked(made, links.places, (*links.repairs, *links.problems))
+
+
+class _Links:
+    """The links of one record."""
+
+    def __init__(self, record: NamedRecord) -> None:
+        self.problems: list[PlanProblem] = []
+        self.repairs: list[PlanProblem] = []
+        """Of names."""
+        self.places: dict[tuple[int, int], str] = {}
+        self._record = record
+        self._repair = record.repair
+        self._words = record.words
+        self._by_arguments = record.bench.is_resource
+        self._at = (*record.record.place, f"{record.record.prefix}_links")
+        self._given = record.record.links is not None
+        self._pairs = list(self._read(record.record.links))
+
+    def applied(self, tasks: list[PlanTask]) -> list[PlanTask]:
+        """Return the tasks with what the links add to their order."""
+        if not self._given:
+            return tasks
+        said = {
+            (self._words[int(need[1:])], self._words[number])
+            for number, task in enumerate(tasks)
+            for need in task.needs
+            if int(need[1:]) < len(tasks) and int(need[1:]) != number
+        }
+        written = {pair for pair, _ in self._pairs}
+        for source, target in sorted(said - written):
+            self._contradiction(source, target, missing=True, place=pointer(self._at))
+        if self._by_arguments:
+            for (source, target), place in self._pairs:
+                if (source, target) not in said:
+                    self._contradiction(source, target, missing=False, place=place)
+            return tasks
+        return self._order_tasks(tasks, said)
+
+    def _read(self, links: Json) -> list[tuple[tuple[str, str], str]]:
+        if links is None:
+            return []
+        if not isinstance(links, list):
+            self.problems.append(InvalidPlan(pointer=pointer(self._at), reason="the links are not a list"))
+            return []
+        found: list[tuple[tuple[str, str], str]] = []
+        at = pointer(self._at)
+        for number, link in enumerate(links):
+            place = f"{at}/{number}"
+            ends = [link.get("source"), link.get("target")] if isinstance(link, dict) else []
+            words = [end for end in ends if isinstance(end, str)]
+            if len(words) != 2:
+                self.problems.append(
+                    InvalidPlan(pointer=place, reason="a link is an object with the texts `source` and `target`")
+                )
+                continue
+            source, target = (self._spelled(end, f"{place}/{key}") for end, key in zip(words, ("source", "target"), strict=True))
+            found.append(((source, target), place))
+        return found
+
+    def _spelled(self, word: str, place: str) -> str:
+        spelling, repair = spelled(self._record, word, place)
+        self.repairs += [] if repair is None else [repair]
+        return spelling
+
+    def _contradiction(self, source: str, target: str, *, missing: bool, place: str) -> None:
+        if self._repair:
+            link = f"{source} → {target}"
+            before, after = ("no link", link) if missing else (link, "no link")
+            self.problems.append(RepairedPlan(pointer=place, mistake="contradicting-links", before=before, after=after))
+        else:
+            self.problems.append(ContradictingLinks(pointer=place, source=source, target=target, missing=missing))
+
+    def _order_tasks(self, tasks: list[PlanTask], said: set[tuple[str, str]]) -> list[PlanTask]:
+        """Return the tasks with the order that links say and no argument does."""
+        after: list[list[str]] = [list(task.after) for task in tasks]
+        places: dict[str, list[int]] = {}
+        for number, word in enumerate(self._words):
+            places.setdefault(word, []).append(number)
+        met: Counter[tuple[str, str]] = Counter()
+        for pair, place in self._pairs:
+            met[pair] += 1
+            if pair in said:
+                continue
+            ends = [places.get(word, []) for word in pair]
+            if not all(ends):
+                for word, key, found in zip(pair, ("source", "target"), ends, strict=True):
+                    if not found:
+                        self.problems.append(DanglingTask(pointer=f"{place}/{key}", id=word))
+                continue
+            source, target = self._chosen(pair, ends[0], ends[1], met[pair], place)
+            if f"n{source}" not in after[target]:
+                self.places[target, len(after[target])] = place
+                after[target].append(f"n{source}")
+        return [task if not each else replace(task, after=tuple(each)) for task, each in zip(tasks, after, strict=True)]
+
+    def _chosen(self, pair: tuple[str, str], sources: list[int], targets: list[int], time: int, place: str) -> tuple[int, int]:
+        """Return which tasks a link joins: where a name stands for several, the next one, and the nearest before it."""
+        target = targets[min(time, len(targets)) - 1]
+        before = [each for each in sources if each < target]
+        source = before[-1] if before else next((each for each in sources if each != target), sources[0])
+        for word, found, chosen in ((pair[0], sources, source), (pair[1], targets, target)):
+            if len(found) > 1:
+                if self._repair:
+                    made = RepairedPlan(pointer=place, mistake="ambiguous-reference", before=word, after=f"<node-{chosen}>")
+                    self.problems.append(made)
+                else:
+                    self.problems.append(AmbiguousReference(pointer=place, tool=word, count=len(found)))
+        return source, target

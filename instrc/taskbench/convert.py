@@ -1,0 +1,312 @@
+"""From a record of TaskBench to a plan and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from instrc.problems.plans import (
+    InvalidPlan,
+    MissingArgument,
+    PlanInText,
+    PlanProblem,
+    RepairedPlan,
+    StepsDiffer,
+    UnexportablePlan,
+    UnknownArgument,
+    UnknownTool,
+    WrongArgument,
+)
+from instrc.problems.problem import CompileError
+from instrc.problems.suggest import nearest
+from instrc.taskbench.arguments import Linked, TaskArguments, arguments, arguments_of, link_tasks, resolve
+from instrc.taskbench.records import (
+    Bench,
+    BenchTool,
+    NamedRecord,
+    PlanShape,
+    TaskRecord,
+    ToolNames,
+    name_tools,
+    read_record,
+    repaired,
+    shape_of,
+    tools_map,
+)
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, as_object, equal, pointer
+from instrc.tools.plan_check import check_read, check_tasks, tool_set
+from instrc.tools.plan_tools import ToolSet
+from instrc.tools.tasks import PlanTask, Reference
+
+# From a record of TaskBench to a plan, with what is wrong in it and, if that is wished, repaired.
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedPlan:
+    """What became of a record."""
+
+    plan: list[Json] | None
+    """The tasks; `None` if an error is among the problems."""
+    problems: tuple[PlanProblem, ...]
+    """With repairs, as warnings of the name `repaired-plan`."""
+    record: TaskRecord | None
+    shape: PlanShape = "single"
+
+    @property
+    def repairs(self) -> tuple[RepairedPlan, ...]:
+        """What was read as something else than what is written."""
+        return tuple(problem for problem in self.problems if isinstance(problem, RepairedPlan))
+
+
+class PlanImporter:
+    """Reads records with the tools of one file."""
+
+    def __init__(self, bench: Bench, *, repair: bool = False) -> None:
+        self.bench = bench
+        self.repair = repair
+        self.tools: ToolSet = tool_set(tools_map(bench))
+        self._names = ToolNames(bench)
+
+    def read(self, value: Json) -> ImportedPlan:
+        """Return the plan of one record; nothing is raised, whatever is given."""
+        record = read_record(value)
+        if record is None:
+            return ImportedPlan(None, (InvalidPlan(reason="there are no `task_nodes` or `tool_nodes` here"),), None)
+        problems = self._read_from_text(record)
+        tasks, further = self._tasks(NamedRecord(self._names, record, self.repair))
+        problems += further
+        failed = any(problem.severity == "error" for problem in problems)
+        plan: list[Json] | None = None if failed else [task.to_json() for task in tasks]
+        return ImportedPlan(plan, tuple(problems), record, record.shape or _shape(tasks))
+
+    def _read_from_text(self, record: TaskRecord) -> list[PlanProblem]:
+        """Return that a record was found in a text, if it was."""
+        if not record.within:
+            return []
+        place = pointer(record.place)
+        return [repaired("plan-in-text", place, "a text", "the JSON in it") if self.repair else PlanInText(pointer=place)]
+
+    def _tasks(self, record: NamedRecord) -> tuple[list[PlanTask], list[PlanProblem]]:
+        """Return the tasks, as far as they can be read, and what is wrong with them."""
+        nodes = record.record.nodes
+        if not isinstance(nodes, list):
+            return [], [InvalidPlan(pointer=record.place(), reason="the tasks are not a list")]
+        record, problems = name_tools(record, nodes)
+        written = [arguments_of(record, node, number) for number, node in enumerate(nodes)]
+        given, of_references = resolve(record, [each for each, _ in written])
+        placed = [arguments(record, number, each) for number, each in enumerate(given)]
+        names = [word if tool is None else tool.name for word, tool in zip(record.words, record.tools, strict=True)]
+        tasks = [PlanTask(names[number], f"n{number}", each.values) for number, each in enumerate(placed)]
+        linked = link_tasks(record, tasks)
+        problems += [problem for _, found in written for problem in found]
+        problems += of_references
+        problems += [problem for each in placed for problem in each.problems]
+        problems += linked.problems
+        problems += self._check(record, linked, placed, {(problem.name, problem.pointer) for problem in problems})
+        steps = record.record.steps
+        if isinstance(steps, list) and len(steps) != len(nodes):
+            place = pointer((*record.record.place, f"{record.record.prefix}_steps"))
+            problems.append(StepsDiffer(pointer=place, steps=len(steps), tasks=len(nodes)))
+        return linked.tasks, problems
+
+    def _check(
+        self, record: NamedRecord, linked: Linked, placed: Sequence[TaskArguments], told: set[tuple[str, str]]
+    ) -> Iterator[PlanProblem]:
+        """Check the tasks as any plan is checked; places and names are those of the record."""
+        for problem in check_read(list(enumerate(linked.tasks)), self.tools):
+            at = _translated(problem.pointer, record, linked, placed)
+            if (problem.name, at) in told:
+                continue  # an argument of the wrong type
+            match problem:
+                case UnknownTool():
+                    word = record.words[int(problem.pointer.split("/")[1])]
+                    if word:
+                        ids = record.names.ids
+                        yield replace(problem, pointer=at, known=ids, nearest=nearest(word, ids))
+                case MissingArgument() | UnknownArgument() | WrongArgument() if problem.callee in self.bench.by_name:
+                    yield replace(problem, pointer=at, callee=self.bench.by_name[problem.callee].id)
+                case _:
+                    yield replace(problem, pointer=at)
+
+
+def _translated(place: str, record: NamedRecord, linked: Linked, placed: Sequence[TaskArguments]) -> str:
+    """Return the place in the record for one in the plan."""
+    _, number, *rest = place.split("/")
+    match rest:
+        case ["arguments", key]:
+            position = placed[int(number)].positions.get(key.replace("~1", "/").replace("~0", "~"))
+            return record.place(int(number)) if position is None else record.place(int(number), "arguments", position)
+        case ["after", position]:
+            links = pointer((*record.record.place, f"{record.record.prefix}_links"))
+            return linked.places.get((int(number), int(position)), links)
+        case ["tool"]:
+            return record.place(int(number), "task")
+        case ["arguments"]:
+            return record.place(int(number), "arguments")
+    return record.place(int(number))
+
+
+def _shape(tasks: Sequence[PlanTask]) -> PlanShape:
+    edges = frozenset((int(need[1:]), number) for number, task in enumerate(tasks) for need in task.needs if need[1:].isdecimal())
+    return shape_of(len(tasks), edges)
+
+
+# From a plan to the form of TaskBench; a plan that was imported comes back as it was.
+
+
+def export_record(plan: Json, bench: Bench, record: Json = None) -> Json:
+    """Return a plan as a record; `record`, the one that it was made of, gives what a plan does not say.
+
+    A `CompileError` says what is wrong with the plan, or cannot be said in that form.
+    """
+    tasks, problems = check_tasks(plan, tool_set(tools_map(bench)))
+    if problems:
+        raise CompileError(problems)
+    places = {task.id: number for number, task in enumerate(tasks)}
+    tools = [bench.by_name[task.tool] for task in tasks]
+    problems = tuple(_unsayable(tasks, tools, places))
+    if problems:
+        raise CompileError(problems)
+    nodes: list[Json] = [
+        _node(task, tool, tools, places, bare=_bare(record, number))
+        for number, (task, tool) in enumerate(zip(tasks, tools, strict=True))
+    ]
+    links: list[Json] = [
+        {"source": tools[places[need]].id, "target": tools[number].id}
+        for number, task in enumerate(tasks)
+        for need in dict.fromkeys(_needs_in_order(task, tools[number]))
+    ]
+    problems = tuple(_misread(nodes, links, tasks, bench))
+    if problems:
+        raise CompileError(problems)
+    return _as_recorded(nodes, links, record)
+
+
+def _misread(nodes: list[Json], links: list[Json], tasks: tuple[PlanTask, ...], bench: Bench) -> list[PlanProblem]:
+    """Return where the record would be read as something else than the plan: a text that looks like a reference, say."""
+    read = PlanImporter(bench).read({"task_nodes": nodes, "task_links": links})
+    if read.plan is None:
+        return [
+            UnexportablePlan(pointer=_task_place(problem.pointer), reason=f"it would be read as {problem.name}")
+            for problem in read.problems
+            if problem.severity == "error"
+        ]
+    plan = _numbered(tasks)
+    return [
+        UnexportablePlan(pointer=f"/{number}", reason="this task would be read as another one")
+        for number, (one, other) in enumerate(zip(plan, read.plan, strict=True))
+        if one != other
+    ]
+
+
+def _task_place(pointer: str) -> str:
+    """Return the place of a task in the plan for one in the record."""
+    steps = pointer.split("/")
+    return f"/{steps[2]}" if steps[1:2] == ["task_nodes"] and len(steps) > 2 else ""
+
+
+def _numbered(tasks: tuple[PlanTask, ...]) -> list[Json]:
+    """Return the tasks as a record says them: by number, and none waits twice for another."""
+    ids = {task.id: f"n{number}" for number, task in enumerate(tasks)}
+    made: list[Json] = []
+    for task in tasks:
+        read = {reference.task for _, reference in task.references()}
+        arguments = {
+            name: value._replace(task=ids[value.task]) if isinstance(value, Reference) else value
+            for name, value in task.arguments.items()
+        }
+        after = tuple(dict.fromkeys(ids[each] for each in task.after if each not in read))
+        made.append(PlanTask(task.tool, ids[task.id], arguments, after).to_json())
+    return made
+
+
+def _unsayable(tasks: tuple[PlanTask, ...], tools: list[BenchTool], places: dict[str, int]) -> list[PlanProblem]:
+    found: list[PlanProblem] = []
+    for number, (task, tool) in enumerate(zip(tasks, tools, strict=True)):
+        for name, reference in task.references():
+            source = tools[places[reference.task]]
+            place = f"/{number}/arguments/{name}"
+            if reference.kind == "each":
+                found.append(UnexportablePlan(pointer=place, reason="there are no copies of a task for every element of a list"))
+            elif reference.steps and not (len(reference.steps) == 1 and len(source.outputs) > 1):
+                found.append(UnexportablePlan(pointer=place, reason=f"`{reference}` is a part of an output"))
+        waits = [other for other in task.after if other not in {reference.task for _, reference in task.references()}]
+        if waits and tool.kind == "resource":
+            found.append(
+                UnexportablePlan(pointer=f"/{number}/after", reason="a task with inputs by type cannot wait without reading")
+            )
+    return found
+
+
+def _needs_in_order(task: PlanTask, tool: BenchTool) -> list[str]:
+    by_key = {name: reference.task for name, reference in task.references()}
+    keys = [slot.key for slot in tool.slots if slot.key in by_key] or list(by_key)
+    return [*(by_key[key] for key in keys), *task.after]
+
+
+def _node(task: PlanTask, tool: BenchTool, tools: list[BenchTool], places: dict[str, int], *, bare: bool) -> Json:
+    def written(value: Json | Reference) -> Json:
+        if not isinstance(value, Reference):
+            return value
+        source = tools[places[value.task]]
+        by_name = tool.kind != "resource" and sum(each is source for each in tools) == 1
+        return source.id if by_name else f"<node-{places[value.task]}>"
+
+    if tool.kind == "resource":
+        return {"task": tool.id, "arguments": [written(task.arguments[slot.key]) for slot in tool.slots]}
+    if bare and not task.arguments and not tool.slots:
+        return {"task": tool.id}
+    return {"task": tool.id, "arguments": [{"name": name, "value": written(value)} for name, value in task.arguments.items()]}
+
+
+def _bare(record: Json, number: int) -> bool:
+    """Tell whether a task stands in the record without any arguments."""
+    given = read_record(record)
+    nodes = given.nodes if given is not None else None
+    if not isinstance(nodes, list) or number >= len(nodes):
+        return record is None
+    node = nodes[number]
+    return isinstance(node, dict) and "arguments" not in node
+
+
+def _as_recorded(nodes: list[Json], links: list[Json], record: Json) -> Json:
+    """Return the record with its own steps, spelling and order of links."""
+    given = read_record(record)
+    if given is None:
+        steps: list[Json] = [f"Step {number}: {as_object(node)['task']}" for number, node in enumerate(nodes, 1)]
+        return {"task_steps": steps, "task_nodes": nodes, "task_links": links}
+    if isinstance(given.links, list) and _pairs(given.links) == _pairs(links):
+        links = given.links
+    new: dict[str, Json] = {f"{given.prefix}_nodes": nodes}
+    if given.links is not None or not given.place:
+        new[f"{given.prefix}_links"] = links
+    for word in given.encoded:
+        key = f"{given.prefix}_{word}"
+        if key in new:
+            said = given.nodes if word == "nodes" else given.links
+            new[key] = given.holder[key] if equal(new[key], said) else dumps(new[key], indent=False)
+    if not given.place:
+        made: dict[str, Json] = {
+            **given.holder,
+            **{key: new[key] for key in new if key in given.holder or key.endswith("_nodes")},
+        }
+        return dumps(made, indent=False) if isinstance(record, str) else made
+    whole = as_object(record)
+    inner: Json = {**given.holder, **new}
+    if isinstance(whole["result"], str):
+        return whole if equal(inner, given.holder) and not given.within else {**whole, "result": dumps(inner, indent=False)}
+    return {**whole, "result": inner}
+
+
+def _pairs(links: list[Json]) -> set[tuple[Json, ...]] | None:
+    """Return what links lead from and to; `None` if one of them is none."""
+    found: set[tuple[Json, ...]] = set()
+    for link in links:
+        ends = tuple(link.get(key) for key in ("source", "target")) if isinstance(link, dict) else ()
+        if len(ends) != 2 or not all(isinstance(end, str) for end in ends):
+            return None
+        found.add(ends)
+    return found

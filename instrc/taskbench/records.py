@@ -1,0 +1,452 @@
+"""The tools and records of TaskBench in both of its releases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Literal, TypeAlias
+
+from instrc.problems.importing import NotATool
+from instrc.problems.plans import InvalidPlan, OddArguments, PlanProblem, RepairedPlan
+from instrc.problems.suggest import comparison_key, nearest
+from instrc.text.arguments import excerpt
+from instrc.text.jsontext import digits, dumps, loads
+from instrc.text.jsonvalue import Json, JsonObject, JsonSyntaxError, Location, as_texts, pointer
+from instrc.text.limits import SHOWN_REPAIR
+from instrc.text.names import free_name, pascal, snake
+from instrc.tools.sources import Given, ImportedTool
+
+# Tools in the form of TaskBench, and the names they have in vibes and plans.
+
+
+BenchKind: TypeAlias = Literal["resource", "temporal", "open"]
+"""`resource`: typed inputs by position; `temporal`: parameters by name; `open`: nothing is said of what it takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchInput:
+    """One input of a tool."""
+
+    key: str
+    """Its name as an argument: that of the parameter, or the type, numbered where it comes again."""
+    type: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchTool:
+    """One tool."""
+
+    id: str
+    """As TaskBench writes it: `Image Search (by Image)`."""
+    name: str
+    """As a plan calls it: `ImageSearchByImage`."""
+    kind: BenchKind
+    description: str
+    slots: tuple[BenchInput, ...]
+    outputs: tuple[str, ...]
+    """The types of what it gives back; temporal tools do not say."""
+    index: int
+    """Its place in the file."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """The tools of a file, in its order; ids and names are all different."""
+
+    tools: tuple[BenchTool, ...]
+
+    @cached_property
+    def by_id(self) -> dict[str, BenchTool]:
+        """The tools by the id that TaskBench gives them."""
+        return {tool.id: tool for tool in self.tools}
+
+    @cached_property
+    def by_name(self) -> dict[str, BenchTool]:
+        """The tools by the name that plans give them."""
+        return {tool.name: tool for tool in self.tools}
+
+    @property
+    def is_resource(self) -> bool:
+        """Whether plans say by their arguments what depends on what."""
+        return any(tool.kind == "resource" for tool in self.tools)
+
+    def edges(self) -> frozenset[tuple[str, str]]:
+        """Return which tool may follow which, by id: one that gives a type which the other takes, or any where no types are."""
+        return frozenset(
+            (one.id, other.id)
+            for one in self.tools
+            for other in self.tools
+            if one.id != other.id
+            and (other.kind != "resource" or not {slot.type for slot in other.slots}.isdisjoint(one.outputs))
+        )
+
+
+# The tool files of TaskBench: `{"nodes": [{"id", "desc", "input-type", "output-type"} or {"id", "desc", "parameters"}]}`.
+
+
+_TEXT_WORDS = frozenset({"string", "str", "text", "date", "time", "datetime", "email", "url", "path"})
+_MEDIA = {"image": "image/*", "audio": "audio/*", "video": "video/*", "text": "text/plain"}
+Refuse = Callable[[tuple[str | int, ...], str], None]
+
+
+def is_bench(value: Json) -> bool:
+    """Tell whether a value looks like a tool file of TaskBench."""
+    return value.__class__ is dict and value.get("nodes").__class__ is list
+
+
+def read_bench(value: Json, refuse: Refuse) -> Bench:
+    """Return the tools of a file; `refuse` is told the path of what is none, and why."""
+    nodes = value.get("nodes", value.get("tools")) if value.__class__ is dict else value
+    path: tuple[str | int, ...] = () if value.__class__ is not dict else ("nodes" if "nodes" in value else "tools",)
+    if nodes.__class__ is not list:
+        refuse((), "there is no list of tools")
+        return Bench(())
+    tools: list[BenchTool] = []
+    ids: set[str] = set()
+    names: set[str] = set()
+    for number, node in enumerate(nodes):
+        id_ = node.get("id") if isinstance(node, dict) else None
+        if not isinstance(node, dict) or not isinstance(id_, str) or not id_:
+            refuse((*path, number), "it has no id")
+        elif id_ in ids:
+            refuse((*path, number), f"another tool has the id `{id_[:60]}` too")
+        else:
+            ids.add(id_)
+            name = _free(pascal(id_) or "Tool", names)
+            tools.append(_tool(node, id_, name, len(tools), _below(refuse, (*path, number))))
+    return Bench(tuple(tools))
+
+
+def tools_map(bench: Bench) -> dict[str, Json]:
+    """Return the tools as `check_plan` takes them."""
+    return {
+        tool.name: {"activity": f"{tool.name}_Activity", "arguments": arguments_schema(tool), "output": output_schema(tool)}
+        for tool in bench.tools
+    }
+
+
+def arguments_schema(tool: BenchTool) -> dict[str, Json]:
+    """Return the schema of what a tool is given; inputs by type are required, of parameters that is not said."""
+    if tool.kind == "open":
+        return {"type": "object"}
+    properties = {slot.key: _schema(slot, tool.kind) for slot in tool.slots}
+    made: dict[str, Json] = {"type": "object", "properties": properties}
+    if tool.kind == "resource" and properties:
+        made["required"] = list(properties)
+    return {**made, "additionalProperties": False}
+
+
+def output_schema(tool: BenchTool) -> Json:
+    """Return the schema of what a tool gives back: a text of its media type, several by type, or nothing."""
+    if tool.kind != "resource":
+        return {}
+    if len(tool.outputs) == 1:
+        return media(tool.outputs[0])
+    if not tool.outputs:
+        return {"type": "null"}
+    properties: JsonObject = {kind: media(kind) for kind in tool.outputs}
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def media(kind: str) -> dict[str, Json]:
+    """Return the schema of a text that is or names something of a type."""
+    word = kind.lower()
+    if word == "url":
+        return {"type": "string", "format": "uri-reference"}
+    return {"type": "string", "contentMediaType": _MEDIA[word]} if word in _MEDIA else {"type": "string", "description": kind}
+
+
+def _schema(slot: BenchInput, kind: BenchKind) -> Json:
+    if kind == "resource":
+        made = media(slot.type)
+        return {"type": "string"} if "format" in made else made  # models write what they know: `the first link`
+    made = {"type": "string"} if slot.type.lower() in _TEXT_WORDS else {}
+    lines = [line for line in (slot.description, "" if slot.type == "string" else f"Type: {slot.type}.") if line]
+    return {**made, "description": "\n".join(lines)} if lines else made
+
+
+def _below(refuse: Refuse, at: tuple[str | int, ...]) -> Refuse:
+    return lambda path, reason: refuse((*at, *path), reason)
+
+
+def _tool(node: JsonObject, id_: str, name: str, index: int, refuse: Refuse) -> BenchTool:
+    inputs, parameters = node.get("input-type"), node.get("parameters")
+    said = node.get("desc", node.get("description"))
+    description = said if said.__class__ is str else ""
+    if inputs is not None:
+        keys: set[str] = set()
+        slots = tuple(BenchInput(_free(snake(kind) or "input", keys, "_"), kind) for kind in _words(inputs, "input-type", refuse))
+        return BenchTool(id_, name, "resource", description, slots, _words(node.get("output-type"), "output-type", refuse), index)
+    if parameters is not None:
+        return BenchTool(id_, name, "temporal", description, _parameters(parameters, refuse), (), index)
+    return BenchTool(id_, name, "open", description, (), (), index)
+
+
+def _words(value: Json, key: str, refuse: Refuse) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if value.__class__ is not list or not all(each.__class__ is str for each in value):
+        refuse((key,), "it is not a list of types")
+        return ()
+    return tuple(as_texts(value))
+
+
+def _parameters(value: Json, refuse: Refuse) -> tuple[BenchInput, ...]:
+    if value.__class__ is not list:
+        refuse(("parameters",), "it is not a list of parameters")
+        return ()
+    slots: dict[str, BenchInput] = {}
+    for number, each in enumerate(value):
+        name = each.get("name") if isinstance(each, dict) else None
+        if not isinstance(each, dict) or not isinstance(name, str) or name in slots:
+            refuse(("parameters", number), "it has no name of its own")
+            continue
+        kind, said = each.get("type"), each.get("desc", each.get("description"))
+        slots[name] = BenchInput(name, kind if kind.__class__ is str else "any", said if said.__class__ is str else "")
+    return tuple(slots.values())
+
+
+def _free(name: str, taken: set[str], joint: str = "") -> str:
+    free = free_name(name, taken.__contains__, joint)
+    taken.add(free)
+    return free
+
+
+# The records of TaskBench in both of its releases, of people and of models.
+
+
+PlanShape: TypeAlias = Literal["single", "chain", "dag"]
+SHAPES: tuple[PlanShape, ...] = ("single", "chain", "dag")
+_PREFIXES = ("task", "tool")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRecord:
+    """One request with its plan."""
+
+    nodes: Json
+    links: Json
+    """`None` where nothing is said of them."""
+    steps: Json
+    holder: dict[str, Json]
+    """The object that these are members of."""
+    id: str | None = None
+    request: str | None = None
+    shape: PlanShape | None = None
+    """As the data set says."""
+    place: tuple[str, ...] = ()
+    """Where the plan stands in what was given: answers of models have it under `result`."""
+    prefix: str = "task"
+    """How the release calls its members: `task_nodes`, `tool_nodes`."""
+    encoded: frozenset[str] = field(default_factory=frozenset)
+    """Members that are JSON in a text."""
+    within: bool = False
+    """Whether the plan stands in a text with something else around it: words, marks of a block of code."""
+
+
+def read_record(value: Json) -> TaskRecord | None:
+    """Return the plan of a record, an answer of a model alone too; `None` if there is none in it."""
+    place: tuple[str, ...] = ()
+    holder = value
+    if isinstance(value, dict) and _prefix(value) is None and "result" in value:
+        holder, place = value["result"], ("result",)
+    within = False
+    if isinstance(holder, str):
+        text = holder
+        holder = _decoded(text)
+        if not isinstance(holder, dict):
+            holder, within = _inside(text), True
+    prefix = _prefix(holder)
+    if not isinstance(holder, dict) or prefix is None:
+        return None
+    said = value if isinstance(value, dict) else holder
+    encoded: set[str] = set()
+
+    def member(word: str) -> Json:
+        written = holder.get(f"{prefix}_{word}")
+        read = _decoded(written)
+        if read is not written:
+            encoded.add(word)
+        return read
+
+    nodes, links, steps = member("nodes"), member("links"), member("steps")
+    shape = said.get("type")
+    return TaskRecord(
+        nodes=nodes,
+        links=links,
+        steps=steps,
+        holder=holder,
+        id=id_of(said),
+        request=_text(said.get("user_request", said.get("instruction"))),
+        shape=next((each for each in SHAPES if each == shape), None),
+        place=place,
+        prefix=prefix,
+        encoded=frozenset(encoded),
+        within=within,
+    )
+
+
+def id_of(value: Json) -> str | None:
+    """Return the id of a record, a number as its digits; `None` if it has none."""
+    return _text(value.get("id")) if isinstance(value, dict) else None
+
+
+def shape_of(size: int, edges: frozenset[tuple[int, int]]) -> PlanShape:
+    """Return the shape of a graph of so many nodes: a chain leads from one to the next through all of them."""
+    if size <= 1:
+        return "single"
+    sources, targets = [source for source, _ in edges], [target for _, target in edges]
+    straight = len(edges) == size - 1 and len(set(sources)) == len(sources) and len(set(targets)) == len(targets)
+    return "chain" if straight else "dag"
+
+
+def _prefix(holder: Json) -> str | None:
+    return next((prefix for prefix in _PREFIXES if isinstance(holder, dict) and f"{prefix}_nodes" in holder), None)
+
+
+def _inside(text: str) -> Json:
+    """Return the object in a text, from its first brace to its last one; of a text written twice as JSON too."""
+    inner = _loaded(text)
+    found = inner if isinstance(inner, str) else text
+    return _loaded(found[found.find("{") : found.rfind("}") + 1])
+
+
+def _decoded(value: Json) -> Json:
+    if not isinstance(value, str) or not value.lstrip().startswith(("[", "{")):
+        return value
+    read = _loaded(value)
+    return value if read is None else read
+
+
+def _loaded(text: str) -> Json:
+    try:
+        return loads(text)
+    except JsonSyntaxError:
+        return None
+
+
+def _text(value: Json) -> str | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return digits(value)
+    return value if isinstance(value, str) else None
+
+
+# The tools that the tasks of a record name.
+
+
+class ToolNames:
+    """The names of the tools of a file, and which of them a misspelt one most likely means."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.ids: tuple[str, ...] = tuple(tool.id for tool in bench.tools)
+        self._known: dict[str, BenchTool | None] = {}
+
+    def nearest(self, word: str) -> BenchTool | None:
+        """Return the tool that a misspelt name most likely means."""
+        if word not in self._known:
+            same = [tool for tool in self.bench.tools if _letters(tool.id) == _letters(word)]
+            near = [] if same else nearest(word, self.ids)
+            self._known[word] = same[0] if len(same) == 1 else self.bench.by_id[near[0]] if near else None
+        return self._known[word]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRecord:
+    """A record with the tools that its tasks name."""
+
+    names: ToolNames
+    record: TaskRecord
+    repair: bool
+    """Whether known mistakes are repaired."""
+    words: tuple[str, ...] = ()
+    """The tool of each task as it is called; empty where nothing is said."""
+    tools: tuple[BenchTool | None, ...] = ()
+
+    @property
+    def bench(self) -> Bench:
+        """The tools of the file."""
+        return self.names.bench
+
+    def place(self, *steps: str | int) -> str:
+        """Return the place of a part of the tasks; the steps are words and numbers of ours."""
+        return "/".join((pointer((*self.record.place, f"{self.record.prefix}_nodes")), *map(str, steps)))
+
+    def odd(self, reason: str, number: int, *rest: int) -> OddArguments:
+        """Return the problem that arguments are not written as they should be."""
+        return OddArguments(pointer=self.place(number, "arguments", *rest), reason=reason)
+
+
+def name_tools(record: NamedRecord, nodes: list[Json]) -> tuple[NamedRecord, list[PlanProblem]]:
+    """Return a record with the tools of its tasks, and what is wrong with their names."""
+    problems: list[PlanProblem] = []
+    words: list[str] = []
+    for number, node in enumerate(nodes):
+        word = node.get("task") if isinstance(node, dict) else None
+        if not isinstance(word, str) or not word:
+            reason = "a task is an object with a text as its `task`"
+            problems.append(InvalidPlan(pointer=record.place(number), reason=reason))
+            words.append("")
+            continue
+        spelling, repair = spelled(record, word, record.place(number, "task"))
+        words.append(spelling)
+        problems += [] if repair is None else [repair]
+    return replace(record, words=tuple(words), tools=tuple(map(record.bench.by_id.get, words))), problems
+
+
+def spelled(record: NamedRecord, word: str, place: str) -> tuple[str, RepairedPlan | None]:
+    """Return the name of a tool in the spelling of the tool file if mistakes are repaired, and the repair."""
+    if word in record.bench.by_id or not record.repair:
+        return word, None
+    tool = record.names.nearest(word)
+    if tool is None:
+        return word, None
+    return tool.id, repaired("unknown-tool", place, word, tool.id)
+
+
+def repaired(mistake: str, place: str, before: str, after: str) -> RepairedPlan:
+    """Return a repair, with as much of the texts as is shown."""
+    return RepairedPlan(pointer=place, mistake=mistake, before=before[:SHOWN_REPAIR], after=after[:SHOWN_REPAIR])
+
+
+def brief(value: Json) -> str:
+    """Return a value as a repair shows it."""
+    try:
+        return (value if isinstance(value, str) else dumps(value, indent=False))[:60]
+    except (TypeError, ValueError):  # no JSON
+        return excerpt(value)
+
+
+def _letters(name: str) -> str:
+    return "".join(letter for letter in comparison_key(name) if letter.isalnum())
+
+
+# TaskBench: tool files with inputs by type or with parameters; each tool becomes an activity with its preparation.
+
+
+def taskbench_tools(given: Given) -> Iterator[ImportedTool]:
+    """Yield the tools; types become texts of their media type, and what a tool gives back is its output."""
+
+    def refuse(path: Location, reason: str) -> None:
+        given.problems.append(NotATool(at=given.locate(path), reason=reason))
+
+    bench = read_bench(given.value, refuse)
+    value: Json = given.value
+    holder: Location = () if value.__class__ is not dict else ("nodes" if "nodes" in value else "tools",)
+    nodes: Json = value if not isinstance(value, dict) else value.get("nodes" if "nodes" in value else "tools")
+    if nodes.__class__ is not list:
+        return
+    ids = [node.get("id") if node.__class__ is dict else None for node in nodes]
+    places = [ids.index(tool.id) for tool in bench.tools]
+    for tool, place in zip(bench.tools, places, strict=True):
+        schema: Json = {"properties": {}, **arguments_schema(tool)}
+        yield ImportedTool(
+            name=tool.id,
+            at=(*holder, place),
+            schema=schema,
+            schema_at=(*holder, place),
+            description=tool.description or None,
+            result=partial(output_schema, tool),
+        )

@@ -1,0 +1,245 @@
+"""New plans over the tools of a file; what `instrc plan` does with records, as functions."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from instrc.problems.problem import CompileError
+from instrc.problems.settings import InvalidOption
+from instrc.taskbench.convert import ImportedPlan, PlanImporter, export_record
+from instrc.taskbench.records import SHAPES, Bench, BenchTool, PlanShape, read_bench
+from instrc.taskbench.score import Scores, score
+from instrc.text.arguments import excerpt, known_word, several, takes_plain_values, whole_number
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json
+from instrc.text.limits import SAMPLED_PLANS, SAMPLED_TASKS
+from instrc.tools.tasks import PlanTask, Reference
+
+# New plans over the tools of a file, any number of them, all sound.
+
+
+_EXAMPLES = {"image": "example.jpg", "audio": "example.wav", "video": "example.mp4", "url": "https://example.org/page"}
+_TEXTS = ("the first of them", "Hello, world", "a boat in a harbour", "What is shown here?", "next Friday", "to French")
+
+
+def sample(bench: Bench, count: int, seed: int = 0, shape: PlanShape | None = None, largest: int = 8) -> Iterator[list[Json]]:
+    """Yield plans: single tasks, chains, and graphs that grow by tasks before and after those they have.
+
+    The same arguments give the same plans.  A file without tools gives none.
+    """
+    draw = random.Random(seed)  # noqa: S311  -- no secret: plans that can be made again
+    sampler = _Sampler(bench, draw, max(largest, 2))
+    for _ in range(count if bench.tools else 0):
+        wanted = draw.choice(SHAPES) if shape is None else shape
+        size = 1 if wanted == "single" else draw.randint(2, sampler.largest)
+        yield sampler.plan(size, wanted)
+
+
+class _Sampler:
+    """Draws plans over one graph of tools."""
+
+    def __init__(self, bench: Bench, draw: random.Random, largest: int) -> None:
+        self._tools = bench.tools
+        self._draw = draw
+        self.largest = largest
+        edges = bench.edges()
+        self._after = {tool.id: [other for other in bench.tools if (tool.id, other.id) in edges] for tool in bench.tools}
+        self._before = {tool.id: [other for other in bench.tools if (other.id, tool.id) in edges] for tool in bench.tools}
+        self._links: set[tuple[str, str]] = set()
+
+    def plan(self, size: int, shape: PlanShape) -> list[Json]:
+        """Return one plan of at most so many tasks: the graph may not go on."""
+        chosen: list[BenchTool] = [self._draw.choice(self._tools)]
+        edges: list[tuple[int, int]] = []
+        for _ in range(size - 1):
+            grown = self._grown(chosen, edges, chain=shape == "chain")
+            if grown is None:
+                break
+        if shape == "dag":
+            self._join_tasks(chosen, edges)
+        order = self._order(len(chosen), edges)
+        position = {node: place for place, node in enumerate(order)}
+        moved = [(position[source], position[target]) for source, target in edges]
+        return [
+            self._task(place, chosen[node], moved, [chosen[each] for each in order]).to_json() for place, node in enumerate(order)
+        ]
+
+    def _grown(self, chosen: list[BenchTool], edges: list[tuple[int, int]], *, chain: bool) -> bool | None:
+        """Add a task before or after one that is there; `None` if there is none that fits."""
+        used = {tool.id for tool in chosen}  # each tool once: names of tools stand for tasks in links
+        forward = chain or self._draw.random() < 0.6
+        nodes = [len(chosen) - 1] if chain else self._draw.sample(range(len(chosen)), len(chosen))
+        for node in nodes:
+            around = self._after if forward else self._before
+            fitting = [tool for tool in around[chosen[node].id] if tool.id not in used]
+            if not forward and not self._has_room(node, chosen, edges):
+                continue
+            if fitting:
+                chosen.append(self._draw.choice(fitting))
+                edges.append((node, len(chosen) - 1) if forward else (len(chosen) - 1, node))
+                if self._fits(edges[-1][1], chosen, edges):
+                    return True
+                chosen.pop()
+                edges.pop()
+        return None
+
+    def _join_tasks(self, chosen: list[BenchTool], edges: list[tuple[int, int]]) -> None:
+        """Let some tasks read a further one."""
+        for target in range(len(chosen)):
+            sources = [node for node in range(len(chosen)) if chosen[target] in self._after[chosen[node].id]]
+            self._draw.shuffle(sources)
+            for source in sources[:1]:
+                if (source, target) in edges or _reaches(target, source, edges):
+                    continue
+                edges.append((source, target))
+                if not self._fits(target, chosen, edges):
+                    edges.pop()
+
+    def _has_room(self, node: int, chosen: list[BenchTool], edges: list[tuple[int, int]]) -> bool:
+        tool = chosen[node]
+        return tool.kind != "resource" or sum(target == node for _, target in edges) < len(tool.slots)
+
+    def _fits(self, node: int, chosen: list[BenchTool], edges: list[tuple[int, int]]) -> bool:
+        """Tell whether all that a task reads has an input of its own."""
+        tool = chosen[node]
+        return (
+            tool.kind != "resource"
+            or self._assigned(tool, [chosen[source] for source, target in edges if target == node]) is not None
+        )
+
+    @staticmethod
+    def _assigned(tool: BenchTool, sources: list[BenchTool]) -> dict[str, int] | None:
+        """Return which source each input takes, by key; `None` if one finds no place."""
+        found: dict[str, int] = {}
+        for number, source in enumerate(sources):
+            slot = next((slot for slot in tool.slots if slot.key not in found and slot.type in source.outputs), None)
+            if slot is None:
+                return None
+            found[slot.key] = number
+        return found
+
+    def _order(self, count: int, edges: list[tuple[int, int]]) -> list[int]:
+        """Return the tasks in a random order in which each comes after what it reads."""
+        waiting = {node: {source for source, target in edges if target == node} for node in range(count)}
+        order: list[int] = []
+        while waiting:
+            ready = sorted(node for node, needs in waiting.items() if needs <= set(order))
+            order.append(self._draw.choice(ready))
+            del waiting[order[-1]]
+        return order
+
+    def _task(self, place: int, tool: BenchTool, edges: list[tuple[int, int]], tools: list[BenchTool]) -> PlanTask:
+        sources = [source for source, target in edges if target == place]
+        if tool.kind != "resource":
+            readers = dict(zip((slot.key for slot in tool.slots), sources, strict=False)) if self._draw.random() < 0.5 else {}
+            arguments: dict[str, Json | Reference] = {slot.key: self._draw.choice(_TEXTS) for slot in tool.slots}
+            arguments |= {key: Reference("from", f"n{source}") for key, source in readers.items()}
+            after = tuple(f"n{source}" for source in sources if source not in readers.values())
+            return PlanTask(tool.name, f"n{place}", arguments, after)
+        found = self._assigned(tool, [tools[source] for source in sources]) or {}
+        given: dict[str, Json | Reference] = {}
+        for slot in tool.slots:
+            if slot.key in found:
+                source = sources[found[slot.key]]
+                given[slot.key] = Reference("from", f"n{source}", (slot.type,) if len(tools[source].outputs) > 1 else ())
+            else:
+                given[slot.key] = _EXAMPLES.get(slot.type.lower()) or self._draw.choice(_TEXTS)
+        return PlanTask(tool.name, f"n{place}", given)
+
+
+def _reaches(start: int, end: int, edges: list[tuple[int, int]]) -> bool:
+    seen, stack = {start}, [start]
+    while stack:
+        here = stack.pop()
+        if here == end:
+            return True
+        following = [target for source, target in edges if source == here and target not in seen]
+        seen.update(following)
+        stack += following
+    return False
+
+
+# What `instrc plan` does with records of TaskBench, as functions; `tools` is the JSON of a tool file.
+
+
+BenchLike = Bench | dict[str, Json] | list[Json]
+
+
+@takes_plain_values
+def import_plan(record: Json, tools: BenchLike, *, repair: bool = False) -> ImportedPlan:
+    """Return the plan of a record of TaskBench with what is wrong in it; nothing is raised, whatever is given.
+
+        tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
+        node = {"task": "find", "arguments": [{"name": "text", "value": "a bank"}]}
+        imported = instrc.import_plan({"task_steps": [], "task_nodes": [node], "task_links": []}, tools)
+
+    With `repair` known mistakes are read as what they most likely mean, each listed among the problems.
+    """
+    return _importer(_bench(tools), bool(repair)).read(record)
+
+
+@takes_plain_values
+def export_plan(plan: Json, tools: BenchLike, record: Json = None) -> Json:
+    """Return a plan as a record of TaskBench; `record` is the one it was made of, if there is one.
+
+        tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
+        record = instrc.export_plan([{"tool": "Find", "id": "n0", "arguments": {"text": "a bank"}}], tools)
+
+    A `CompileError` says what is wrong with the plan, or cannot be said in that form.
+    """
+    return export_record(plan, _bench(tools), record)
+
+
+@takes_plain_values
+def score_plans(gold: Iterable[Json], predictions: Iterable[Json], tools: BenchLike) -> Scores:
+    """Return how near predicted records come to the right ones.
+
+        tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
+        records = [instrc.export_plan(plan, tools) for plan in instrc.sample_plans(tools, 3)]
+        scores = instrc.score_plans(records, records, tools)
+
+    These are n-F1, e-F1, t-F1, v-F1 and NED: overall, by shape, by number of tasks.
+    """
+    return score(several("gold", gold), several("predictions", predictions), _bench(tools))
+
+
+@takes_plain_values
+def sample_plans(
+    tools: BenchLike, count: int, *, seed: int = 0, shape: PlanShape | None = None, largest: int = 8
+) -> list[list[Json]]:
+    """Return sound plans over the tools.
+
+        tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
+        [plan] = instrc.sample_plans(tools, 1)
+
+    The same arguments give the same plans.
+    """
+    if shape is not None:
+        known_word("shape", shape, SHAPES)
+    for option, given, least, most in (("count", count, 0, SAMPLED_PLANS), ("largest", largest, 1, SAMPLED_TASKS)):
+        if not least <= whole_number(option, given) <= most:
+            wanted = f"a whole number from {least} to {most:,}"
+            raise CompileError([InvalidOption(option=option, given=excerpt(given), wanted=wanted)])
+    whole_number("seed", seed)
+    return list(sample(_bench(tools), count, seed, shape, largest))
+
+
+def _bench(tools: BenchLike) -> Bench:
+    if isinstance(tools, Bench):
+        return tools
+    try:
+        return _remembered(dumps(tools, indent=False))
+    except (TypeError, ValueError, RecursionError):
+        return Bench(())
+
+
+@lru_cache(maxsize=8)
+def _remembered(text: str) -> Bench:
+    return read_bench(loads(text), lambda _path, _reason: None)
+
+
+@lru_cache(maxsize=16)
+def _importer(bench: Bench, repair: bool) -> PlanImporter:  # noqa: FBT001  -- a key of the cache
+    return PlanImporter(bench, repair=repair)

@@ -1,0 +1,318 @@
+"""The scores of TaskBench, as its own evaluator computes them, as a table and as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from xml.sax.saxutils import escape
+
+from instrc.taskbench.arguments import content_type
+from instrc.taskbench.records import SHAPES, Bench, PlanShape, TaskRecord, id_of, read_record, shape_of
+from instrc.text.arguments import excerpt
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
+
+# The scores of TaskBench, as its own evaluator computes them.
+#
+# Requests that both sides have by id are compared.  Predictions that cannot be read are left out of the scores and counted;
+# the scores `with_unreadable` take them for empty plans, with an edit distance of 1.
+
+
+METRICS = ("n-F1", "e-F1", "t-F1", "v-F1", "NED")
+
+
+@dataclass(slots=True)
+class PlanFacts:
+    """What is compared of a plan."""
+
+    names: list[str]
+    tools: set[str] = field(default_factory=set)
+    edges: set[tuple[str, str]] = field(default_factory=set)
+    arguments: set[tuple[str, str]] = field(default_factory=set)
+    values: set[tuple[str, str, str]] = field(default_factory=set)
+    sequence: tuple[int, ...] = ()
+    places: set[tuple[int, int]] = field(default_factory=set)
+    """Edges by the places of tasks, from which the shape is seen."""
+
+    def sets(self) -> tuple[AbstractSet[object], ...]:
+        """Return what the four F1 scores compare, in their order."""
+        return self.tools, self.edges, self.arguments, self.values
+
+
+class Compared(NamedTuple):
+    """What a prediction and what is right have in common."""
+
+    counts: tuple[tuple[int, int, int], ...]
+    """For each F1: what both have, what was predicted, what was right."""
+    ratio: float | None
+    """How alike the sequences of tools are; `None` if the prediction cannot be read."""
+
+
+def compared(gold: PlanFacts, prediction: PlanFacts | None) -> Compared:
+    """Compare one prediction with what is right."""
+    if prediction is None:
+        return Compared(tuple((0, 0, len(right)) for right in gold.sets()), None)
+    pairs = zip(prediction.sets(), gold.sets(), strict=True)
+    counts = tuple((len(said & right), len(said), len(right)) for said, right in pairs)
+    return Compared(counts, _ratio(prediction.sequence, gold.sequence))
+
+
+@dataclass(slots=True)
+class Score:
+    """The scores of a group of requests."""
+
+    requests: int = 0
+    unreadable: int = 0
+    _counts: list[list[int]] = field(default_factory=lambda: [[0, 0] for _ in range(4)])
+    """For each F1: what both have, and what was predicted and what was right together."""
+    _missed: list[int] = field(default_factory=lambda: [0] * 4)
+    """What was right where the prediction cannot be read."""
+    _ratios: float = 0.0
+
+    def add(self, request: Compared) -> None:
+        """Count one request."""
+        self.requests += 1
+        if request.ratio is None:
+            self.unreadable += 1
+            for number, (_, _, right) in enumerate(request.counts):
+                self._missed[number] += right
+            return
+        for count, (matched, said, right) in zip(self._counts, request.counts, strict=True):
+            count[0] += matched
+            count[1] += said + right
+        self._ratios += request.ratio
+
+    def values(self, *, with_unreadable: bool = False) -> dict[str, float]:
+        """Return the scores by name."""
+        made: dict[str, float] = {}
+        for name, (matched, listed), missed in zip(METRICS, self._counts, self._missed, strict=False):
+            total = listed + (missed if with_unreadable else 0)
+            made[name] = 2 * matched / total if total else 0.0
+        compared = self.requests if with_unreadable else self.requests - self.unreadable
+        made["NED"] = 1 - self._ratios / compared if compared else 1.0
+        return made
+
+    def to_json(self) -> Json:
+        """Return the scores with what they are counted from."""
+        return {
+            "requests": self.requests,
+            "unreadable": self.unreadable,
+            "scores": dict(self.values()),
+            "with_unreadable": dict(self.values(with_unreadable=True)),
+        }
+
+
+@dataclass(slots=True)
+class Scores:
+    """The scores of all requests, by shape and by number of tasks."""
+
+    overall: Score = field(default_factory=Score)
+    by_shape: dict[PlanShape, Score] = field(default_factory=dict)
+    by_size: dict[int, Score] = field(default_factory=dict)
+
+    def to_json(self) -> Json:
+        """Return all of it as plain JSON."""
+        return {
+            "overall": self.overall.to_json(),
+            "by_shape": {shape: score.to_json() for shape, score in self.by_shape.items()},
+            "by_size": {str(size): score.to_json() for size, score in self.by_size.items()},
+        }
+
+    def rows(self) -> Iterator[tuple[str, Score]]:
+        """Yield the groups with their names."""
+        yield "overall", self.overall
+        yield from self.by_shape.items()
+        for size, score in self.by_size.items():
+            yield f"{size} task{'' if size == 1 else 's'}", score
+
+
+def score(gold: Iterable[Json], predictions: Iterable[Json], bench: Bench) -> Scores:
+    """Return the scores of predictions against what is right, both as records; of equal ids the last one counts, `7` is `"7"`."""
+    said = {key: value for value in predictions if (key := id_of(value)) is not None}
+    right = {key: value for value in gold if (key := id_of(value)) is not None and key in said}
+    index = {tool.id: number for number, tool in enumerate(bench.tools, 1)}
+    found = Scores()
+    groups: list[tuple[PlanShape, int, Compared]] = []
+    for key, value in right.items():
+        record = read_record(value)
+        facts = None if record is None or record.within else compared_facts(record, bench, index)
+        if record is None or facts is None:
+            continue  # there is nothing to compare with
+        shape = record.shape or shape_of(len(facts.names), frozenset(facts.places))
+        prediction = read_record(said[key])
+        other = None if prediction is None or prediction.within else compared_facts(prediction, bench, index)
+        groups.append((shape, len(facts.names), compared(facts, other)))
+    found.by_shape = {shape: Score() for shape in SHAPES if any(group[0] == shape for group in groups)}
+    found.by_size = {size: Score() for size in sorted({group[1] for group in groups})}
+    for shape, size, request in groups:
+        for score_ in (found.overall, found.by_shape[shape], found.by_size[size]):
+            score_.add(request)
+    return found
+
+
+def compared_facts(record: TaskRecord, bench: Bench, index: Mapping[str, int]) -> PlanFacts | None:
+    """Return what is compared of a plan; `None` if it cannot be read."""
+    words = _words(record.nodes)
+    if words is None:
+        return None
+    resource = bench.is_resource
+    names = [_name(word, index) if resource else word for word, _ in words]
+    facts = PlanFacts(names)
+    facts.tools = {name for name in names if name in index}
+    facts.sequence = tuple(index.get(name, 0) for name in names)
+    for number, (_, arguments) in enumerate(words):
+        for argument in arguments if isinstance(arguments, list) else [] if arguments is None else [arguments]:
+            if resource:
+                _by_type(facts, number, argument, bench)
+            elif isinstance(argument, dict) and "name" in argument:
+                name = _text(argument["name"])
+                facts.arguments.add((names[number], name))
+                facts.values.add((names[number], name, _text(argument.get("value"))))
+    if not resource:
+        _by_links(facts, record.links)
+    return facts
+
+
+def _words(nodes: Json) -> list[tuple[str, Json]] | None:
+    """Return the tool and the arguments of each task; `None` if one of them has no tool."""
+    found: list[tuple[str, Json]] = []
+    for node in nodes if isinstance(nodes, list) else [None]:
+        word = node.get("task") if isinstance(node, dict) else None
+        if not isinstance(node, dict) or not isinstance(word, str):
+            return None
+        found.append((word, node.get("arguments")))
+    return found
+
+
+def _name(word: str, index: Mapping[str, int]) -> str:
+    """Return the name of a tool whose inputs have types: `_` counts as a space, unless the tool is called so."""
+    return word if word in index else word.replace("_", " ")
+
+
+def _by_links(facts: PlanFacts, links: Json) -> None:
+    """Count what the links say, where arguments do not say what depends on what."""
+    first = {name: number for number, name in reversed(list(enumerate(facts.names)))}
+    for link in links if isinstance(links, list) else []:
+        source, target = (link.get("source"), link.get("target")) if isinstance(link, dict) else (None, None)
+        if isinstance(source, str) and isinstance(target, str):
+            facts.edges.add((source, target))
+            if source in first and target in first:
+                facts.places.add((first[source], first[target]))
+
+
+def _by_type(facts: PlanFacts, number: int, argument: Json, bench: Bench) -> None:
+    """Count an argument of a tool whose inputs have types: a text, or the output of another task."""
+    if isinstance(argument, dict):
+        argument = argument.get("value", next(iter(argument.values()), None))
+    if isinstance(argument, list):
+        parts = [each for each in argument if isinstance(each, str)]
+        argument = " ".join(parts) if len(parts) == len(argument) else None
+    if not isinstance(argument, str):
+        return
+    name = facts.names[number]
+    if "<node-" not in argument:
+        kind, value = content_type(argument.strip("'")), argument
+    else:
+        digits = argument.partition("<node-")[2].partition(">")[0].strip()
+        node = int(digits) if digits.isdecimal() and len(digits) < 10 else len(facts.names)
+        if node == number or node >= len(facts.names):
+            return
+        value = facts.names[node]
+        tool = bench.by_id.get(value)
+        kind = "other" if tool is None else tool.outputs[0] if tool.outputs else "none"
+        facts.edges.add((value, name))
+        facts.places.add((node, number))
+    facts.arguments.add((name, kind))
+    facts.values.add((name, kind, value))
+
+
+def _text(value: Json) -> str:
+    """Return a value as a text that it is compared by."""
+    if isinstance(value, str):
+        return value
+    try:
+        return str(value) if value is None or isinstance(value, bool) else dumps(value, indent=False)
+    except (TypeError, ValueError):  # no JSON
+        return excerpt(value)
+
+
+def _ratio(one: tuple[int, ...], other: tuple[int, ...]) -> float:
+    """Return how alike two sequences are: 1 less their distance (substitution costs 2) over the sum of their lengths."""
+    total = len(one) + len(other)
+    if one == other:
+        return 1.0
+    return 2 * _common(one, other) / total  # with substitution at 2 the distance is the sum less twice the common part
+
+
+def _common(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+    """Return the length of the longest common subsequence: a row of the table is the bits of one number (Hyyrö, 2004)."""
+    places: dict[int, int] = {}
+    for number, each in enumerate(other):
+        places[each] = places.get(each, 0) | 1 << number
+    whole = (1 << len(other)) - 1
+    row = whole
+    for each in one:
+        found = row & places.get(each, 0)
+        row = (row + found | row - found) & whole
+    return len(other) - row.bit_count()
+
+
+# Scores as a table of text and as a picture (SVG).
+
+
+_COLOURS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#9498a0")
+_BAR, _GAP, _TOP, _LEFT, _HEIGHT = 12, 24, 56, 48, 220
+
+
+def table(scores: Scores) -> str:
+    """Return a line a group, in per cent; the second number counts unreadable predictions as empty plans."""
+    head = ["", "requests", "unreadable", *METRICS]
+    lines = [head, *([name, str(score.requests), str(score.unreadable), *_cells(score)] for name, score in scores.rows())]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    rows = (
+        "  ".join([line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))])
+        for line in lines
+    )
+    return "".join(f"{row.rstrip()}\n" for row in rows)
+
+
+def svg(scores: Scores) -> str:
+    """Return bars by group and metric."""
+    rows = list(scores.rows())
+    group = len(METRICS) * _BAR + _GAP
+    width, base = _LEFT + len(rows) * group + _GAP, _TOP + _HEIGHT
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {max(width, 420)} {base + 48}"',
+        ' font-family="sans-serif" font-size="11">',
+        "<title>Scores of plans</title>",
+        '<rect width="100%" height="100%" fill="#ffffff"/>',
+    ]
+    for number, metric in enumerate(METRICS):
+        x = _LEFT + number * 72
+        parts.append(
+            f'<rect x="{x}" y="16" width="10" height="10" fill="{_COLOURS[number]}"/><text x="{x + 14}" y="25">{metric}</text>'
+        )
+    for tick in range(0, 101, 25):
+        y = base - _HEIGHT * tick / 100
+        parts.append(f'<line x1="{_LEFT}" x2="{width}" y1="{y:g}" y2="{y:g}" stroke="#dddddd"/>')
+        parts.append(f'<text x="{_LEFT - 6}" y="{y + 4:g}" text-anchor="end">{tick}</text>')
+    for place, (name, score) in enumerate(rows):
+        start = _LEFT + _GAP / 2 + place * group
+        for number, (metric, value) in enumerate(score.values().items()):
+            high = _HEIGHT * value
+            box = f'x="{start + number * _BAR:g}" y="{base - high:.2f}" width="{_BAR - 2}" height="{high:.2f}"'
+            title = f"<title>{escape(name)}: {metric} {100 * value:.2f}</title>"
+            parts.append(f'<rect {box} fill="{_COLOURS[number]}">{title}</rect>')
+        middle = start + len(METRICS) * _BAR / 2
+        parts.append(f'<text x="{middle:g}" y="{base + 16}" text-anchor="middle">{escape(name)}</text>')
+        parts.append(f'<text x="{middle:g}" y="{base + 30}" text-anchor="middle" fill="#888888">{score.requests}</text>')
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _cells(score: Score) -> list[str]:
+    said, all_of_them = score.values(), score.values(with_unreadable=True)
+    return [
+        f"{100 * said[metric]:.2f}" + (f" ({100 * all_of_them[metric]:.2f})" if score.unreadable else "") for metric in METRICS
+    ]

@@ -1,0 +1,1 @@
+"""Rehearsals, test cases and previews of programs."""

@@ -1,0 +1,485 @@
+"""The ways that a run can go, what decides them, and the values to try there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast, get_args
+
+from instrc.process.flow import Each, Else, Read, Repeat, Try, When, reads_of
+from instrc.runtime.interpreter.documents import BodyState, FailureKind, State
+from instrc.runtime.interpreter.v1.refusals import INPUT, bases_of, unread_decisions
+from instrc.runtime.interpreter.v1.runnable import PlanRegion, PlanUnit, RunnablePlan
+from instrc.runtime.interpreter.v1.state import ROOT, scoped_id
+from instrc.runtime.models.model import instance_of
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, listing, mapping
+from instrc.text.limits import TRIED_ORDERS, TRIED_VALUES
+from instrc.tools.plan_check import check_plan
+
+# Values to try where a schema stands: some that satisfy it, and some that do not.
+
+
+def values_of(schema: Json, root: Json, besides: Json = None) -> Iterator[Json]:
+    """Yield values that satisfy a schema, and some that do not; `besides` is what they have to satisfy as well."""
+    schema = dereference(schema, root)
+    yield from listing(schema.get("enum"))
+    if "const" in schema:
+        yield schema["const"]
+    for each in (*listing(schema.get("anyOf")), *listing(schema.get("oneOf")), schema.get("not")):
+        if each is not None:
+            yield from values_of(each, root, besides)
+    kinds: Json = schema.get("type", "object" if "properties" in schema else [])
+    for kind in listing(kinds) if not isinstance(kinds, str) else [kinds]:
+        yield from _of_kind(as_text(kind), schema, root, besides)
+
+
+def _of_kind(kind: str, schema: JsonObject, root: Json, besides: Json) -> Iterator[Json]:
+    definitions = _definitions(root)
+    match kind:
+        case "array" if isinstance(schema.get("plan"), dict):
+            for task in _tasks(schema, definitions):
+                yield [task]
+        case "boolean":
+            yield from (True, False)
+        case "null":
+            yield None
+        case "integer" | "number":
+            for word in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
+                limit = schema.get(word)
+                if isinstance(limit, int | float):
+                    yield from (limit, limit - 1, limit + 1)
+            yield from (0, 1)
+        case "object":
+            made = instance_of({**schema, "type": "object", "$defs": definitions})
+            other = instance_of(besides) if isinstance(besides, dict) else None
+            yield {**other, **made} if isinstance(other, dict) and isinstance(made, dict) else made
+        case "array":
+            items = schema.get("items", {})
+            wanted = besides.get("items", {}) if isinstance(besides, dict) else {}
+            inside = list(values_of(items, root, wanted))[:4] or [instance_of({**mapping(items), "$defs": definitions})]
+            if items == {} and isinstance(wanted, dict):
+                inside = [instance_of(wanted)]
+            for each in inside:
+                yield [each]
+            yield inside
+            yield []
+        case _:
+            yield instance_of({**schema, "type": kind, "$defs": definitions})
+            if kind == "string":
+                yield from ("other", "")
+
+
+def _tasks(schema: JsonObject, definitions: JsonObject) -> Iterator[Json]:
+    """Yield tasks for a plan that waits for nothing."""
+    tools = mapping(schema["plan"]).get("tools")
+    items = dereference(schema.get("items", {}), {"$defs": definitions})
+    for variant in listing(items.get("anyOf")) or [items]:
+        made = instance_of({**dereference(variant, {"$defs": definitions}), "$defs": definitions})
+        if not isinstance(made, dict):
+            continue
+        task: JsonObject = {
+            name: [] if name != "arguments" and isinstance(value, list) else value for name, value in made.items()
+        }
+        for each in (task, {name: value for name, value in task.items() if value != []}):
+            if not check_plan([each], tools):
+                yield each
+                return
+
+
+def schema_inside(schema: Json, tail: tuple[str, ...], root: Json) -> Json:
+    """Return the part of a schema that describes what a path of names leads to."""
+    for name in tail:
+        schema = dereference(schema, root)
+        within = [schema, *listing(schema.get("anyOf"))] if isinstance(schema, dict) else []
+        members = [mapping(dereference(each, root).get("properties")) for each in within]
+        schema = next((member[name] for member in members if name in member), {})
+    return schema
+
+
+def object_part(schema: Json, root: Json) -> JsonObject:
+    """Return the part of a schema that describes an object."""
+    whole = dereference(schema, root)
+    parts = (dereference(each, root) for each in (whole, *listing(whole.get("anyOf"))))
+    usual: JsonObject = {"type": "object"}
+    return {**next((each for each in parts if "properties" in each), usual), "$defs": _definitions(root)}
+
+
+def _definitions(root: Json) -> JsonObject:
+    return mapping(root.get("$defs")) if isinstance(root, dict) else {}
+
+
+def dereference(schema: Json, root: Json) -> JsonObject:
+    """Follow a reference to the definitions of a schema; what is no schema by keywords allows everything."""
+    for _ in range(20):
+        if not isinstance(schema, dict) or not isinstance(reference := schema.get("$ref"), str):
+            break
+        schema = _definitions(root).get(reference.rpartition("/")[2], {})
+    return schema if isinstance(schema, dict) else {}
+
+
+# What decides how a run goes: values that conditions and lists read, and steps in a `try` that may fail.
+
+
+ABSENT = object()
+"""The choice to leave a property out."""
+AS_MADE = object()
+"""The choice to leave what the sample has."""
+_NOT_EMPTY: Json = {"type": "array", "minItems": 1}
+"""What a list is tried against that blocks run over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fails:
+    """The choice to let a step fail."""
+
+    kind: FailureKind = "failed"
+    code: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A place where a rehearsal chooses."""
+
+    region: int
+    """Of the step; `INPUT` for an input."""
+    key: str
+    tail: tuple[str, ...]
+    """The names that lead from the answer to the value."""
+    choices: tuple[object, ...]
+    """What may stand there, the made value first."""
+    around: tuple[Json, ...]
+    """For each name of the tail but the last, an object to put there where none is."""
+    orders: tuple[tuple[int, ...], ...]
+    """Choices by number: for all times that the step runs, or for the first time and all later ones."""
+
+    @property
+    def fails(self) -> bool:
+        """Whether it is about a failure, and not about a value."""
+        return isinstance(self.choices[-1], Fails)
+
+    def told(self, order: tuple[int, ...]) -> str:
+        """Say what is chosen."""
+        name = ".".join((self.key, *self.tail))
+        return ", then ".join(_choice_as_text(name, self.choices[number]) for number in order)
+
+
+def points_of(program: RunnablePlan, fixed: Iterable[str]) -> list[Point]:
+    """Return the places where a rehearsal chooses; inputs that are `fixed` are no such place."""
+    given = set(fixed)
+    values: dict[tuple[int, str, tuple[str, ...]], list[Json]] = {}
+    for region, read, schema in _looks(program):
+        for number, key, tail in sorted(bases_of(program, [(region, read, ())])):
+            if number != INPUT or key not in given:
+                values.setdefault((number, key, tail), []).append(_schema_of_test(program, region, read, schema))
+    for number, key in refusals(program):
+        values.setdefault((number, key, ("decision",)), [])
+    made = [list(_points_of_value(program, *place, schemas)) for place, schemas in values.items()]
+    whole = {(each[0].region, each[0].key, each[0].tail) for each in made if each}
+    gaps = {(gap.region, gap.key, gap.tail): gap for each in made for gap in each[1:]}
+    found = [each[0] for each in made if each] + [gap for place, gap in gaps.items() if place not in whole]
+    failures = (AS_MADE, *_failures(program))
+    return found + [_point(program, region, unit.steps[0].key, (), failures) for region, unit in _fallible_units(program)]
+
+
+def refusals(program: RunnablePlan) -> Iterator[tuple[int, str]]:
+    """Yield the steps of persons, by region and key, who may refuse so that the run ends."""
+    for number, key in unread_decisions(program):
+        schema = _schema(program, number, key)
+        if "Reject" in list(values_of(schema_inside(schema, ("decision",), schema), schema)):
+            yield number, key
+
+
+def _failures(program: RunnablePlan) -> list[Fails]:
+    """Return failures: one that says nothing special, and those that conditions on `error` name."""
+    found = [Fails()]
+    for region, read, schema in _looks(program):
+        place = program.locate(region, read)
+        if place.source == "name" and place.name == "error" and place.rest in {("kind",), ("code",)}:
+            for value in values_of(schema, schema):
+                if place.rest == ("kind",):
+                    found += [Fails(kind) for kind in get_args(FailureKind) if kind == value]
+                elif isinstance(value, str):
+                    found.append(Fails(code=value))
+    return list(dict.fromkeys(found))
+
+
+def _looks(program: RunnablePlan) -> Iterator[tuple[PlanRegion, Read, Json]]:
+    """Yield the paths on which it depends how a run goes, with the schema that they are checked against."""
+    for region in program.regions:
+        if region.until is not None:
+            yield from ((region, read, schema) for read, schema in region.until.tests)
+        for unit in region.units:
+            match unit.block:
+                case When(branches=branches):
+                    for branch in branches:
+                        if branch.condition is not None:
+                            yield from ((region, read, schema) for read, schema in branch.condition.tests)
+                case Each(source=source) | Repeat(source=source):
+                    yield from ((region, read, _NOT_EMPTY) for read in reads_of(source))
+                case _:
+                    pass
+
+
+def _schema_of_test(program: RunnablePlan, region: PlanRegion, read: Read, schema: Json) -> Json:
+    """Return the schema of a test; of one that looks into an element, that of a list with such an element."""
+    place = program.locate(region, read)
+    inner = region
+    for _ in range(place.levels):
+        inner = program.regions[inner.parent or 0]
+    block = program.regions[inner.parent].units[inner.owner].block if inner.parent is not None else None
+    if place.source != "name" or not isinstance(block, Each | Repeat) or place.name != block.item:
+        return schema
+    for name in reversed(place.rest):
+        schema = {"type": "object", "properties": {name: schema}, "required": [name]}
+    return {"type": "array", "items": schema, "minItems": 1}
+
+
+def _fallible_units(program: RunnablePlan) -> Iterator[tuple[PlanRegion, PlanUnit]]:
+    """Yield what may fail in the first body of a `try`."""
+    for region in program.regions:
+        if any(isinstance(unit.block, Try) and first for unit, first in _around(program, region)):
+            for unit in region.units:
+                if unit.kind in {"activity", "model", "user", "plan"} and unit.steps:
+                    yield region, unit
+
+
+def _around(program: RunnablePlan, region: PlanRegion) -> Iterator[tuple[PlanUnit, bool]]:
+    """Yield the blocks around a body, and whether it lies in their first body."""
+    while region.parent is not None:
+        outer = program.regions[region.parent]
+        unit = outer.units[region.owner]
+        yield unit, unit.regions[0] == region.index
+        region = outer
+
+
+# --- what may stand in a place ------------------------------------------------------------------------------------------------
+
+
+def _points_of_value(program: RunnablePlan, number: int, key: str, tail: tuple[str, ...], schemas: list[Json]) -> Iterator[Point]:
+    """Yield the point of a value, then one for each object around it that may be null or left out."""
+    schema = _schema(program, number, key)
+    if schema is None:
+        return
+    region = None if number == INPUT else program.regions[number]
+    if region is not None and tail[:1] == ("output",) and _is_output(region, key):
+        tail = tail[1:]
+        schema = schema_inside(schema, ("output",), schema)
+    root = schema
+    inside = dereference(schema_inside(schema, tail, root), root)
+    choices: list[object] = [AS_MADE]
+    seen: set[str] = set()
+    open_ = ("other", None) if not inside.keys() & {"type", "enum", "const", "anyOf", "properties"} else ()
+    for value in [*values_of(inside, root), *(value for each in schemas for value in values_of(each, each, inside)), *open_]:
+        word = dumps(value, indent=False)
+        if word not in seen:
+            seen.add(word)
+            choices.append(value)
+    around = tuple(instance_of(object_part(schema_inside(root, tail[:size], root), root)) for size in range(1, len(tail)))
+    yield _point(program, region, key, tail, (*choices[:TRIED_VALUES], *([ABSENT] if tail else [])), around)
+    for size in range(1, len(tail)):
+        if gaps := _gaps(root, tail[:size]):
+            yield _point(program, region, key, tail[:size], (AS_MADE, *gaps), around[: size - 1])
+
+
+def _gaps(root: Json, tail: tuple[str, ...]) -> list[object]:
+    """Return what may stand for an object that a condition looks into: null, or nothing."""
+    gaps: list[object] = [None] if any(value is None for value in values_of(schema_inside(root, tail, root), root)) else []
+    parent = object_part(schema_inside(root, tail[:-1], root), root)
+    required = parent.get("required")
+    always = isinstance(required, list) and tail[-1] in required
+    return gaps if always or "properties" not in parent else [*gaps, ABSENT]
+
+
+def _point(
+    program: RunnablePlan,
+    region: PlanRegion | None,
+    key: str,
+    tail: tuple[str, ...],
+    choices: tuple[object, ...],
+    around: tuple[Json, ...] = (),
+) -> Point:
+    orders: list[tuple[int, ...]] = [(number,) for number in range(len(choices))]
+    again = region is not None and any(isinstance(unit.block, Each | Repeat) for unit, _ in _around(program, region))
+    if again:
+        pairs = [(one, other) for one in range(len(choices)) for other in range(len(choices)) if one != other]
+        orders += pairs[:TRIED_ORDERS]
+    return Point(INPUT if region is None else region.index, key, tail, choices, around, tuple(orders))
+
+
+def _is_output(region: PlanRegion, key: str) -> bool:
+    return any(step.key == key and step.output for unit in region.units if unit.kind == "activity" for step in unit.steps)
+
+
+def _schema(program: RunnablePlan, number: int, key: str) -> Json:
+    """Return the schema of what a step or an input is, with its definitions."""
+    if number == INPUT:
+        declared: Json = (program.process.inputs or {}).get(key, {"type": "string"})
+        return declared
+    for unit in program.regions[number].units:
+        for step in unit.steps:
+            if step.key == key and isinstance(step.schema, dict):
+                return {**step.schema, "$defs": program.definitions}
+    return None
+
+
+def _choice_as_text(name: str, choice: Json | object) -> str:
+    if isinstance(choice, Fails):
+        words = " ".join(word for word in (choice.kind if choice.kind != "failed" else "", choice.code or "") if word)
+        return f"{name} fails{f' ({words})' if words else ''}"
+    if choice is AS_MADE:
+        return f"{name} as made up"
+    if choice is ABSENT:
+        return f"{name} left out"
+    text = dumps(cast("Json", choice), indent=False)
+    return f"{name} = {text if len(text) <= 60 else text[:57] + '...'}"
+
+
+# The ways that a run can go: which there are in a program, and which a run has taken.
+
+
+BranchKind: TypeAlias = Literal["body", "succeed", "none", "until", "max", "fail", "refuse"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunBranch:
+    """One way that a run can go."""
+
+    way: BranchKind
+    region: int
+    """A body that begins, or the one in which the block, the `Fail` or the question stands."""
+    unit: int
+    """The block, the `Fail` or the question; of a body 0."""
+    name: str
+    """As a person is told."""
+
+
+def run_branches(program: RunnablePlan) -> list[RunBranch]:
+    """Return the branches of a program, in the order in which they stand."""
+    refusable = dict.fromkeys(refusals(program))
+    return [branch for region in program.regions for unit in region.units for branch in _of(program, region, unit, refusable)]
+
+
+def _of(program: RunnablePlan, region: PlanRegion, unit: PlanUnit, refusable: dict[tuple[int, str], None]) -> Iterator[RunBranch]:
+    here, at = region.index, unit.index
+    name = scoped_id(blocks_around(program, region), unit.context)
+    match unit.block:
+        case When(branches=cases):
+            for number, (case, body) in enumerate(zip(cases, unit.regions, strict=True), 1):
+                yield RunBranch("body", body, 0, f"{name} branch {number}" if case.condition else f"{name} else")
+            if all(case.condition for case in cases):
+                yield RunBranch("none", here, at, f"{name} without a branch")
+        case Try():
+            yield RunBranch("succeed", here, at, f"{name} succeeds")
+            yield RunBranch("body", unit.regions[1], 0, f"{name} else")
+        case Repeat(until=until, source=None) if until is not None:
+            yield RunBranch("until", here, at, f"{name} ends by its condition")
+            yield RunBranch("max", here, at, f"{name} ends after all rounds")
+        case Repeat() | Each():
+            yield RunBranch("body", unit.regions[0], 0, f"{name} body")
+        case Else():
+            yield RunBranch("body", unit.regions[0], 0, name)
+        case _:
+            if unit.kind == "fail":
+                catcher = _catcher(program, region)
+                ending = "fails the run" if catcher is None else f"fails, which {catcher} catches"
+                yield RunBranch("fail", here, at, f"{scoped_id(blocks_around(program, region), unit.steps[0].key)} {ending}")
+            for step in unit.steps:
+                if (here, step.key) in refusable:
+                    yield RunBranch("refuse", here, at, f"{scoped_id(blocks_around(program, region), step.key)} is refused")
+
+
+def blocks_around(program: RunnablePlan, region: PlanRegion) -> str:
+    """Return the blocks around a body: `whenContext1.repeatContext1`."""
+    names: list[str] = []
+    while region.parent is not None:
+        outer = program.regions[region.parent]
+        names.append(outer.units[region.owner].context)
+        region = outer
+    return ".".join(reversed(names))
+
+
+def _catcher(program: RunnablePlan, region: PlanRegion) -> str | None:
+    """Return the `try` that goes on after a failure in a body, `None` if that ends the run."""
+    while region.parent is not None:
+        outer = program.regions[region.parent]
+        owner = outer.units[region.owner]
+        if isinstance(owner.block, Try) and region.index == owner.regions[0]:
+            return scoped_id(blocks_around(program, outer), owner.context)
+        region = outer
+    return None
+
+
+class TakenBranches:
+    """The branches that a run has taken: told of each body that begins and ends, it misses none, however short."""
+
+    def __init__(self, program: RunnablePlan) -> None:
+        self.program = program
+        self.found: set[tuple[BranchKind, int, int]] = set()
+
+    def has(self, branch: RunBranch) -> bool:
+        """Tell whether a branch was taken."""
+        return (branch.way, branch.region, branch.unit) in self.found
+
+    def watch(self, state: State) -> None:
+        """Take in from now on what a run does."""
+        state["scopes"] = _WatchedScopes(self, state)
+
+    def begun(self, body: BodyState) -> None:
+        """Take in that a body has begun."""
+        self.found.add(("body", body["region"], 0))
+
+    def ended(self, state: State, scope: str, body: BodyState, *, failed: bool) -> None:
+        """Take in what a body has recorded; only its `Fail` can have failed where nothing else was left in it."""
+        region = self.program.regions[body["region"]]
+        for unit in region.units:
+            if unit.block is not None and unit.context in body["record"]:
+                self._block(state, scope, region, unit, body["record"][unit.context])
+        fails = [unit.index for unit in region.units if unit.kind == "fail"]
+        if failed and 0 < body["left"] <= len(fails):
+            self.found.add(("fail", region.index, fails[len(fails) - body["left"]]))
+
+    def conclude(self, state: State) -> None:
+        """Take in how the run has ended."""
+        outcome = state["outcome"]
+        for scope, body in state["scopes"].items():
+            failed = scope == ROOT and outcome is not None and outcome["status"] == "failed"
+            self.ended(state, scope, body, failed=failed)
+        if outcome is not None and outcome["status"] == "stopped":
+            for region in self.program.regions:
+                for unit in region.units:
+                    if unit.kind == "user" and any(each.key == outcome["step"] for each in unit.steps):
+                        self.found.add(("refuse", region.index, unit.index))
+
+    def _block(self, state: State, scope: str, region: PlanRegion, unit: PlanUnit, recorded: Json) -> None:
+        match unit.block:
+            case When() if recorded is None:
+                self.found.add(("none", region.index, unit.index))
+            case Try() if as_object(recorded).get("branch") == 0:
+                self.found.add(("succeed", region.index, unit.index))
+            case Repeat():
+                vain = scoped_id(scope, unit.context) in state["vain"]
+                self.found.add(("max" if vain else "until", region.index, unit.index))
+            case _:
+                pass
+
+
+class _WatchedScopes(dict[str, BodyState]):
+    """The bodies that are open in a run: tells of each that begins, and of each that ends."""
+
+    def __init__(self, taken: TakenBranches, state: State) -> None:
+        super().__init__(state["scopes"])
+        self.taken, self.state = taken, state
+        for body in self.values():
+            taken.begun(body)
+
+    def __setitem__(self, scope: str, body: BodyState) -> None:
+        self.taken.begun(body)
+        super().__setitem__(scope, body)
+
+    def pop(self, scope: str, default: BodyState | None = None) -> BodyState | None:  # type: ignore[override]  # bodies only
+        body = super().pop(scope, default)
+        if body is not None:
+            failed = body["parent"] in self  # what is closed after its parent is cancelled
+            self.taken.ended(self.state, scope, body, failed=failed)
+        return body

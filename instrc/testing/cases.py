@@ -1,0 +1,351 @@
+"""Cases beside a program: what becomes of an answer, and whole runs with scripted answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from instrc.compiler.graph import Artefact
+from instrc.problems.problem import CompileError
+from instrc.problems.suggest import did_you_mean, nearest
+from instrc.runtime.interpreter.documents import Command, Result, bare_name
+from instrc.runtime.interpreter.versions import apply, begin, issue
+from instrc.runtime.plan import OpenCommands, plan_of
+from instrc.schema.strip import split
+from instrc.schema.validation import validate
+from instrc.text.jsontext import dumps, loads, repeated_keys
+from instrc.text.jsonvalue import Json, JsonObject, as_texts, equal, without_type
+from instrc.text.limits import TESTED_COMMANDS
+
+# The file of cases beside a program, as it is read: headings of the second level, and fenced blocks below them.
+
+
+ENDING = ".cases.md"
+GIVEN = frozenset({"answer", "answers", "input"})
+EXPECTED = ("output", "thoughts", "metrics", "problems", "value", "error")
+_WORDS = (*sorted(GIVEN), *EXPECTED)
+_HEADING = re.compile(r"^## +(.+?)\s*$", re.MULTILINE)
+_FENCE = re.compile(r"^ {0,3}(```+|~~~+)(json[ \t]+)?(\w+)([^\n]*)\n(.*?)^ {0,3}\1[ \t]*\r?$", re.MULTILINE | re.DOTALL)
+_MARKS = re.compile(r"^ {0,3}(```+|~~~+)(.*)$", re.MULTILINE)
+_NO_HEADING = "before the first case"
+"""Instead of a title: what stands before the first heading."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block: its word, what stands behind that, its text and where that stands."""
+
+    word: str
+    rest: tuple[str, ...]
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One case of a file."""
+
+    title: str
+    line: int
+    blocks: tuple[Block, ...]
+    mistake: str | None = None
+    """Why the case cannot be carried out, if its blocks alone tell."""
+
+    def block(self, word: str) -> Block | None:
+        """Return the block of a word."""
+        return next((block for block in self.blocks if block.word == word), None)
+
+    @property
+    def export(self) -> str | None:
+        """The export that is meant."""
+        said = [word.removeprefix("export=") for block in self.blocks for word in block.rest if word.startswith("export=")]
+        return said[0] if said else None
+
+
+def read_cases(text: str) -> list[Case]:
+    """Return the cases of a file, in order; blocks before the first heading are a case that cannot be carried out."""
+    heads = list(_HEADING.finditer(text))
+    cases = []
+    stray = next((found for found in _fences(text, 0, heads[0].start() if heads else len(text)) if found[3] in _WORDS), None)
+    if stray is not None:
+        reason = "a block belongs to no case: write a heading `## …` before it"
+        cases.append(Case(_NO_HEADING, _line(text, stray.start()), (), reason))
+    for head, following in zip(heads, [*heads[1:], None], strict=False):
+        end = following.start() if following else len(text)
+        fences = _fences(text, head.end(), end)
+        blocks = tuple(
+            Block(found[3], tuple(found[4].split()), found[5], found.start(5), found.end(5))
+            for found in fences
+            if found[3] in _WORDS
+        )
+        unknown = [found for found in fences if found[3] not in _WORDS and (found[2] or _is_like_a_word(found[3]))]
+        mistake = _mistake(blocks, unknown) or _unclosed(text, head.end(), end)
+        cases.append(Case(head[1], _line(text, head.start()), blocks, mistake))
+    return cases
+
+
+def _fences(text: str, start: int, end: int) -> list[re.Match[str]]:
+    return list(_FENCE.finditer(text, start, end))
+
+
+def _line(text: str, offset: int) -> int:
+    return text.count("\n", 0, offset) + 1
+
+
+def _is_like_a_word(language: str) -> bool:
+    """Tell whether the language of a fence is one of our words but for its number or its case, as `problem` and `Output` are."""
+    return language.lower().removesuffix("s") in {word.removesuffix("s") for word in _WORDS}
+
+
+def _mistake(blocks: tuple[Block, ...], unknown: list[re.Match[str]]) -> str | None:
+    """Say what is wrong with the blocks of a case: one that means nothing, or that another one leaves without effect."""
+    if unknown:
+        word = unknown[0][3]
+        hint = did_you_mean(nearest(word, _WORDS)) or f"there are {', '.join(f'`{word}`' for word in _WORDS)}"
+        return f"a block `{'json ' if unknown[0][2] else ''}{word}` says nothing: {hint}"
+    words = [block.word for block in blocks]
+    for word in sorted(GIVEN):
+        if words.count(word) > 1:
+            return f"it has two blocks `json {word}`: make two cases of it"
+    if "answer" in words and "answers" in words:
+        return "it has both `json answer` and `json answers`: make two cases of it"
+    if "answer" in words and "input" in words:
+        return "`json input` is for a whole run, with `json answers`: remove it"
+    return None
+
+
+def _unclosed(text: str, start: int, end: int) -> str | None:
+    """Say which block of a case has no last line."""
+    opened: re.Match[str] | None = None
+    for marks in _MARKS.finditer(text, start, end):
+        if opened is None:
+            opened = marks
+        elif marks[1] == opened[1] and not marks[2].strip():
+            opened = None
+    return (
+        None
+        if opened is None
+        else f"the block of line {_line(text, opened.start())} is not closed: write ```` {opened[1]} ```` after it"
+    )
+
+
+# Cases beside a program: what becomes of an answer, and whole runs with scripted answers.
+#
+# A file `NAME.cases.md` belongs to `NAME.aug` (or `NAME.vibe.json`) in the same folder.  A heading of the second level begins a
+# case; its blocks are JSON, told apart by the word behind `json`:
+#
+# * `answer`: what a model filled in; `json answer openai` is as that provider returns it.
+#   Expected are `output`, `thoughts`, `metrics`, or a block `problems` with a line `POINTER words` for each violation; an
+# answer
+#   with violations needs this block.
+# * `answers`: a whole run, given by chunk, step or activity, compared without case, `_` and `-` (a list is taken in order,
+#   `{"fail": "why"}` makes a step fail, `{"fail": {"kind": "timeout"}}` lets its deadline pass), with `input` for the request.
+#   Expected are `value`, `output`, or `error`, of which the members that are written count.
+#
+# `export=NAME` behind it chooses one of several exports.
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An expected block and what came instead."""
+
+    block: Block
+    expected: str
+    """What the block says, written in the form of `actual`."""
+    actual: str
+
+
+class BadCaseError(ValueError):
+    """A case that cannot be carried out; the message says why."""
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise BadCaseError(reason)
+
+
+def judge(case: Case, artefacts: Sequence[Artefact]) -> list[Difference]:
+    """Carry a case out and return what came otherwise than expected; a `BadCaseError` says why it cannot be."""
+    if case.mistake is not None:
+        _refuse(case.mistake)
+    found = [artefact for artefact in artefacts if case.export in (None, artefact.name)]
+    if not found:
+        hint = did_you_mean(nearest(case.export or "", (artefact.name for artefact in artefacts)))
+        _refuse(f"there is no export `{case.export}`{f': {hint}' if hint else ''}")
+    expected = [block for block in case.blocks if block.word in EXPECTED]
+    if not expected:
+        _refuse("it expects nothing: write a block such as `json output`, and let `--update` fill it in")
+    answer, answers = case.block("answer"), case.block("answers")
+    if answer is not None:
+        actual = _outcome_of_answer(answer, found[0])
+    elif answers is not None:
+        actual = _run(_json(answers), case.block("input"), found[0])
+    else:
+        _refuse("it gives nothing: write a block `json answer` or `json answers`")
+    wrong = as_texts(actual.get("problems") or [])
+    if wrong and case.block("problems") is None:
+        _refuse(
+            f"the answer is wrong: {wrong[0]}; if that is right, write a block `json problems`, and let `--update` fill it in"
+        )
+    failure = actual.get("error")
+    if isinstance(failure, dict) and case.block("error") is None:
+        why = f"{failure['message']} ({failure['kind']})"
+        _refuse(f"the run failed: {why}; if that is right, write a block `json error`, and let `--update` fill it in")
+    return list(_differences(expected, actual))
+
+
+def _differences(expected: list[Block], actual: dict[str, Json]) -> Iterator[Difference]:
+    for block in expected:
+        came = actual.get(block.word)
+        if block.word == "problems":
+            text = "".join(f"{line}\n" for line in as_texts(came or []))
+            if block.text.strip().splitlines() != text.strip().splitlines():
+                yield Difference(block, block.text, text)
+            continue
+        if not block.text.strip():  # to be filled in
+            yield Difference(block, block.text, f"{dumps(came)}\n")
+            continue
+        wanted = _json(block)
+        compared: Json = came
+        if block.word == "error" and isinstance(wanted, dict) and isinstance(came, dict):
+            compared = {key: came[key] for key in wanted if key in came}
+        if not equal(wanted, compared):
+            yield Difference(block, f"{dumps(wanted)}\n", f"{dumps(came)}\n")
+
+
+def _json(block: Block) -> Json:
+    try:
+        value = loads(block.text)
+    except ValueError as error:
+        _refuse(f"the block `{block.word}` is not JSON: {error}")
+    twice = repeated_keys(block.text, value)
+    if twice:
+        _refuse(f"the block `{block.word}` has the key `{twice[0]}` twice in one object")
+    return value
+
+
+def _outcome_of_answer(block: Block, artefact: Artefact) -> dict[str, Json]:
+    """Return what becomes of an answer."""
+    tool, value = artefact.documents["tool"], _json(block)
+    targets = [word for word in block.rest if "=" not in word]
+    if len(targets) > 1:
+        _refuse(f"the block `answer` names several targets, {', '.join(f'`{word}`' for word in targets)}: make a case of each")
+    if targets:
+        from instrc.providers.lifting.lift import lift
+        from instrc.providers.lowering.lower import lower
+        from instrc.providers.targets import dialect  # few cases are of a provider
+        from instrc.tools.tool import Tool
+
+        try:
+            lifted = lift(value, lower(Tool(artefact.name, tool), dialect(targets[0])).map)
+        except CompileError as error:
+            _refuse(error.problems[0].with_hint)
+        problems: list[Json] = [f"{each.instance or '/'} {each.message}" for each in lifted.invalid]
+        if not lifted.calls:
+            return {"problems": problems or [f"/ the answer is {lifted.status}"]}
+        call = lifted.calls[0]
+        return {"output": call.output, "thoughts": call.thoughts, "metrics": call.metrics, "problems": problems}
+    problems = [f"{each.instance or '/'} {each.message}" for each in validate(value, tool)]
+    parts = split(value, tool)
+    return {"output": parts["output"], "thoughts": parts["thoughts"], "metrics": parts["metrics"], "problems": problems}
+
+
+# --- runs
+
+
+def _run(answers: Json, given: Block | None, artefact: Artefact) -> dict[str, Json]:
+    """Return how a run ends in which every question has its answer in the case."""
+    if not isinstance(answers, dict):
+        _refuse("`answers` is an object: by chunk, step or activity")
+    inputs: JsonObject = {"prompt": ""} if given is None else _inputs(_json(given))
+    plan = plan_of(artefact.documents[artefact.kind], step=artefact.step)
+    state = begin(plan, inputs)
+    script, waiting = _Script(answers, artefact.step), OpenCommands()
+    waiting.add(issue(plan, state))
+    for _ in range(TESTED_COMMANDS):
+        command = waiting.next()
+        if command is None or state["outcome"] is not None:
+            break
+        if command["kind"] != "fire":
+            apply(plan, state, command["id"], script.result(command))
+        waiting.add(issue(plan, state))
+    outcome = state["outcome"]
+    if outcome is None:
+        _refuse("the run does not end")
+    ended = without_type(outcome)
+    return {"value": ended.get("value"), "output": ended.get("output"), "error": ended.get("error"), "problems": []}
+
+
+def _inputs(value: Json) -> dict[str, Json]:
+    return value if isinstance(value, dict) else {"prompt": value}
+
+
+class _Script:
+    """Answers by name; a list is taken in order, and its last one stays."""
+
+    def __init__(self, answers: dict[str, Json], step: str | None) -> None:
+        """Take the answers; `step` is the only step of a tool, whose chunk has no keys of steps."""
+        self.step = step
+        self.answers = {bare_name(name): value for name, value in answers.items() if value != []} | answers
+        self.taken: dict[str, int] = {}
+
+    def result(self, command: Command) -> Result:
+        if command["kind"] == "timer":
+            return {"ok": None}
+        names = list(dict.fromkeys(_names(command)))
+        if command["kind"] == "model" and not command["steps"] and self.step is not None:
+            names += dict.fromkeys((self.step, bare_name(self.step)))
+        for name in names:
+            if self.answers.get(name, []) != []:
+                value = self._next(name)
+                if isinstance(value, dict) and value.keys() == {"fail"}:
+                    said = value["fail"]
+                    return {"error": said if isinstance(said, dict) else {"message": str(said)}}
+                return {"ok": _whole_answer(value, name, command)}
+        steps = _steps(command)
+        given = {step: name for step in steps for name in (bare_name(step), step) if self.answers.get(name, []) != []}
+        if len(given) < len(steps) or not steps:
+            alone = [step for step in steps if step not in given] if len(steps) > 1 else []
+            each = f", nor for its steps {', '.join(f'`{step}`' for step in alone)}" if alone else ""
+            _refuse(f"there is no answer for {' or '.join(f'`{name}`' for name in names)}{each}")
+        return {"ok": {step: self._next(name) for step, name in given.items()}}
+
+    def _next(self, name: str) -> Json:
+        """Return the answer of a name; of a list the next one, or the last."""
+        value = self.answers[name]
+        if not isinstance(value, list):
+            return value
+        at = self.taken.get(name, 0)
+        self.taken[name] = at + 1
+        return value[min(at, len(value) - 1)]
+
+
+def _steps(command: Command) -> list[str]:
+    """Return the steps that are answered together in one chunk of the model or of a person."""
+    return list(map(str, command["steps"])) if command["kind"] in {"model", "user"} else []
+
+
+def _whole_answer(value: Json, name: str, command: Command) -> Json:
+    """Return the answer of a chunk of the model that was given for its only step."""
+    if command["kind"] != "model" or len(command["steps"]) != 1 or name in {command["id"], command["chunk"]}:
+        return value
+    step = command["steps"][0]
+    properties = command["schema"].get("properties") if isinstance(command["schema"], dict) else None
+    is_whole = isinstance(value, dict) and step in value
+    return {step: value} if isinstance(properties, dict) and step in properties and not is_whole else value
+
+
+def _names(command: Command) -> Iterator[str]:
+    """Yield the names under which a command may find its answer."""
+    yield command["id"]
+    match command:
+        case {"kind": "activity" | "fire", "activity": str(activity), "step": str(step)}:
+            yield from (activity, step, bare_name(step))
+        case {"kind": "model" | "user", "chunk": str(chunk), "steps": list(steps)}:
+            yield chunk
+            if len(steps) == 1:
+                yield from (str(steps[0]), bare_name(str(steps[0])))
+        case _:
+            pass

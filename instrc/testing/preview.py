@@ -1,0 +1,180 @@
+"""What a model receives of a program, chunk by chunk: no key, no network, no effect."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from instrc.compiler.emit.emit import located_process
+from instrc.compiler.graph import Artefact
+from instrc.process.chunk_json import write_step
+from instrc.process.flow import Chunk, Step
+from instrc.process.picture import printable
+from instrc.process.process import Process
+from instrc.runtime.effects import model_message, tool_name
+from instrc.runtime.interpreter.documents import Command
+from instrc.runtime.interpreter.v1.runnable import schema_without_engine
+from instrc.runtime.models.model import instance_of
+from instrc.testing.rehearsal import rehearsal_of
+from instrc.text.jsonvalue import Json
+from instrc.text.limits import OUTLINE_LEVELS, PREVIEWED_COMMANDS
+
+# What a model receives of a program, chunk by chunk, found out by a rehearsal: no key, no network, no effect.
+#
+# The interpreter runs the process, once for each branch; answers, results and decisions are made from the schemas.
+# So messages and schemas are those that an engine would send.
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """One chunk of the model."""
+
+    chunk: str
+    name: str
+    """Of the tool that the model fills in."""
+    steps: tuple[str, ...]
+    message: str | None
+    """What is sent with `prompt` as given and made results; `None` where no run of the rehearsal reaches it."""
+    schema: Json
+    """What the model fills in."""
+    kept: dict[str, dict[str, Json]]
+    """What the engine keeps back of each step."""
+
+
+def calls_of(artefact: Artefact, given: str) -> tuple[ModelCall, ...]:
+    """Return the calls of the model, in the order in which they stand in the process; `given` is the request."""
+    process, _ = located_process(artefact)
+    document = artefact.documents[artefact.kind]
+    chunks = [each.name for each in process.contexts() if isinstance(each, Chunk) and each.executor == "model"]
+    reached = _reached(document, given, _inputs(process), len(chunks), artefact.step)
+    found: list[ModelCall] = []
+    for context in process.contexts():
+        if isinstance(context, Chunk) and context.executor == "model":
+            steps = tuple(step.key for step in context.steps)
+            sent, schema, name = reached.get(context.name, (None, None, tool_name(context.name, steps, None)))
+            shown = (
+                schema if sent is not None else schema_without_engine(context, context.steps, process.definitions, alone=False)
+            )
+            found.append(
+                ModelCall(context.name, name, steps, sent, shown, {step.key: _engine_keywords(step) for step in context.steps})
+            )
+    return tuple(found)
+
+
+def later_schemas(artefact: Artefact) -> dict[str, Json]:
+    """Return what the model fills in after the tool that starts a process, by chunk."""
+    process = Process.from_json(artefact.documents["process"])
+    first = process.body.contexts[0] if process.body.contexts else None
+    return {
+        context.name: schema_without_engine(context, context.steps, process.definitions, alone=False)
+        for context in process.contexts()
+        if isinstance(context, Chunk) and context.executor == "model" and context is not first
+    }
+
+
+def _inputs(process: Process) -> dict[str, Json]:
+    """Return made values for the inputs beside `prompt`."""
+    return {name: instance_of(schema) for name, schema in (process.inputs or {}).items() if name != "prompt"}
+
+
+def _engine_keywords(step: Step) -> dict[str, Json]:
+    written = write_step(step)
+    schema = written if isinstance(written, dict) else {}
+    return {word: schema[word] for word in ("references", "arguments", "activity", "within", "delay") if word in schema}
+
+
+def _reached(
+    document: Json, given: str, inputs: dict[str, Json], wanted: int, only: str | None
+) -> dict[str, tuple[str, Json, str]]:
+    """Return message, schema and name of the tool of each chunk that a rehearsal reaches.
+
+    `wanted` is how many there are, `only` the name of the only step of a program.
+    """
+    found: dict[str, tuple[str, Json, str]] = {}
+    in_vain = 0
+
+    def watch(command: Command) -> None:
+        nonlocal in_vain
+        in_vain += 1
+        if command["kind"] == "model" and command["chunk"] not in found:
+            name = tool_name(command["chunk"], command["steps"], only)
+            found[command["chunk"]] = model_message(command), command["schema"], name
+            in_vain = 0
+
+    def enough() -> bool:
+        return len(found) == wanted or in_vain > PREVIEWED_COMMANDS
+
+    rehearsal_of(document, {"prompt": given}, inputs, watch, enough)
+    return found
+
+
+# A schema as lines for people: what a model fills in, in order, one property a line.
+
+
+_SAID = (
+    *("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "format"),
+    *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "const", "default"),
+)
+
+
+def outline(schema: Json) -> list[str]:
+    """Return a line for each property of a schema: its name (`?` if it may be left out), its type, bounds and description."""
+    return list(_members(schema, 0))
+
+
+def _members(schema: Json, depth: int) -> Iterator[str]:
+    if not isinstance(schema, dict) or depth > OUTLINE_LEVELS:
+        return
+    properties = schema.get("properties")
+    required = schema.get("required")
+    names = required if isinstance(required, list) else []
+    for name, part in properties.items() if isinstance(properties, dict) else ():
+        mark = "" if name in names else "?"
+        yield f"{'  ' * depth}{printable(name)}{mark}: {_describe_schema(part)}"
+        yield from _below(part, depth + 1)
+    for word in ("anyOf", "oneOf", "allOf"):
+        branches = schema.get(word)
+        for index, branch in enumerate(branches) if isinstance(branches, list) else ():
+            inner = list(_members(branch, depth + 1))
+            if inner:
+                yield f"{'  ' * depth}({word} {index + 1})"
+                yield from inner
+
+
+def _below(part: Json, depth: int) -> Iterator[str]:
+    yield from _members(part, depth)
+    items = part.get("items") if isinstance(part, dict) else None
+    yield from _members(items, depth)
+
+
+def _describe_schema(part: Json) -> str:
+    if not isinstance(part, dict):
+        return "anything" if part else "nothing"
+    words = [_kind(part)]
+    words += [f"{keyword} {_value(part[keyword])}" for keyword in _SAID if keyword in part and keyword != "const"]
+    description = part.get("description")
+    text = ", ".join(words)
+    return f"{text} — {printable(description)}" if isinstance(description, str) and description else text
+
+
+def _kind(part: dict[str, Json]) -> str:
+    """Return the type of a value in a few words."""
+    if "const" in part:
+        return f"always {_value(part['const'])}"
+    if isinstance(values := part.get("enum"), list):
+        return "one of " + ", ".join(map(_value, values[:8])) + (", …" if len(values) > 8 else "")
+    if isinstance(part.get("$ref"), str):
+        return str(part["$ref"]).rpartition("/")[2]
+    said = part.get("type")
+    names = said if isinstance(said, list) else [said] if isinstance(said, str) else []
+    if not names:
+        branches = next((found for word in ("anyOf", "oneOf") if isinstance(found := part.get(word), list)), None)
+        return " or ".join(_kind(each) if isinstance(each, dict) else "anything" for each in branches) if branches else "anything"
+    items = part.get("items")
+    return " or ".join(f"list of {_kind(items)}" if name == "array" and isinstance(items, dict) else str(name) for name in names)
+
+
+def _value(value: Json) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return printable(text if len(text) <= 60 else f"{text[:59]}…")

@@ -1,0 +1,445 @@
+"""Look for a run for each branch of a process, and say which branches none was found for."""
+
+from __future__ import annotations
+
+import copy
+import heapq
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import cast
+
+from instrc.process.flow import Try, When
+from instrc.runtime.activities import complaints
+from instrc.runtime.interpreter import versions
+from instrc.runtime.interpreter.documents import Command, Outcome, PinnedPlan, Result, State
+from instrc.runtime.interpreter.v1.refusals import INPUT, bases_of
+from instrc.runtime.interpreter.v1.runnable import PlanUnit, RunnablePlan
+from instrc.runtime.models.model import instance_of
+from instrc.runtime.plan import plan_of
+from instrc.schema.walk import map_schemas
+from instrc.testing.branches import ABSENT, AS_MADE, Fails, Point, RunBranch, TakenBranches, points_of, run_branches
+from instrc.text.jsonvalue import Json, JsonObject, without_type
+from instrc.text.limits import FRUITLESS_CHANGES, PLAYED_COMMANDS, REHEARSED_COMMANDS, REHEARSED_RUNS
+from instrc.tools.plan_check import check_plan
+
+# One run with made answers: which branches it takes, and how it ends.
+
+
+MADE_UP = "made to fail by the rehearsal"
+
+Choices = dict[Point, tuple[int, ...]]
+Watch = Callable[[Command], None]
+"""Is given each command of a run before its result is made."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of one run."""
+
+    outcome: Outcome | None
+    """As of any run; `None` if it did not end."""
+    taken: TakenBranches
+    asked: tuple[Point, ...]
+    """The places where it could have gone another way, in the order in which it came by."""
+    commands: int
+
+
+def play(
+    program: RunnablePlan, plan: PinnedPlan, inputs: Mapping[str, Json], points: list[Point], choices: Choices, watch: Watch
+) -> Played:
+    """Carry a run out; what is not chosen is made from the schemas."""
+    return _Play(program, plan, points, choices).through(inputs, watch)
+
+
+class _Play:
+    """One run."""
+
+    def __init__(self, program: RunnablePlan, plan: PinnedPlan, points: list[Point], choices: Choices) -> None:
+        self.program = program
+        self.plan = plan
+        self.choices = choices
+        self.points: dict[tuple[int, str], list[Point]] = {}
+        for point in points:
+            self.points.setdefault((point.region, point.key), []).append(point)
+        self.asked: dict[Point, int] = {}
+        """How often a point was reached."""
+
+    def through(self, inputs: Mapping[str, Json], watch: Watch) -> Played:
+        taken = TakenBranches(self.program)
+        state = versions.begin(self.plan, self._inputs(inputs))
+        taken.watch(state)
+        waiting: deque[Command] = deque()
+        count = 0
+        while state["outcome"] is None and count < PLAYED_COMMANDS:
+            waiting.extend(versions.issue(self.plan, state))
+            if state["outcome"] is not None:
+                break
+            command = _next(waiting)
+            if command is None:
+                break
+            count += 1
+            watch(command)
+            if command["id"] in state["open"]:
+                versions.apply(self.plan, state, command["id"], self._result(command, state))
+        taken.conclude(state)
+        return Played(state["outcome"], taken, tuple(self.asked), count)
+
+    def _inputs(self, inputs: Mapping[str, Json]) -> dict[str, Json]:
+        made = dict(inputs)
+        declared: JsonObject = {"prompt": {"type": "string"}, **(self.program.process.inputs or {})}
+        for name, schema in declared.items():
+            for point in self.points.get((INPUT, name), ()):
+                made[name] = self._chosen(point, made.get(name), partial(_fits, schema), ())
+        return made
+
+    def _result(self, command: Command, state: State) -> Result:
+        """Return what comes of a command."""
+        if command["kind"] in {"timer", "fire"}:
+            return {"ok": None}
+        entry = state["open"][command["id"]]
+        number = state["scopes"][entry["scope"]]["region"]
+        unit = self.program.regions[number].units[entry["unit"]]
+        schema: Json = command["schema"]  # type: ignore[typeddict-item]  # neither a timer nor a fire
+        failed = self._failure(unit, number)
+        if failed is not None:
+            return failed
+        value = _without_plans(unit, instance_of(schema))
+        if entry["as"] == "task":
+            return {"ok": value}
+        if unit.kind == "activity" and unit.steps[0].output and isinstance(value, dict):
+            value = value["output"]
+        alone = unit.kind != "model" and len(unit.steps) == 1
+
+        def fits(changed: Json) -> bool:
+            wrong = versions.faults(self.plan, state, command["id"], changed)
+            return not wrong if wrong is not None else not complaints(changed, schema) and _has_sound_plans(unit, changed)
+
+        for step in unit.steps:
+            for point in self.points.get((number, step.key), ()):
+                if not point.fails:
+                    value = self._chosen(point, value, fits, () if alone else (step.key,))
+        return {"ok": value}
+
+    def _failure(self, unit: PlanUnit, number: int) -> Result | None:
+        for point in self.points.get((number, unit.steps[0].key), ()) if unit.steps else ():
+            if point.fails and isinstance(choice := self._choice(point), Fails):
+                return {"error": {"kind": choice.kind, "code": choice.code, "message": MADE_UP}}
+        return None
+
+    def _choice(self, point: Point) -> object:
+        """Return what is chosen, this time."""
+        time = self.asked[point] = self.asked.get(point, -1) + 1
+        order = self.choices.get(point, (0,))
+        return point.choices[order[min(time, len(order) - 1)]]
+
+    def _chosen(self, point: Point, value: Json, fits: Callable[[Json], bool], before: tuple[str, ...]) -> Json:
+        """Return a value with the choice in its place; without, where it does not fit there."""
+        choice = self._choice(point)
+        if choice is AS_MADE:
+            return value
+        changed = _with(value, (*before, *point.tail), choice, (*({} for _ in before), *point.around))
+        return changed if fits(changed) else value
+
+
+def _next(waiting: deque[Command]) -> Command | None:
+    """Return what is answered next: deadlines pass only where nothing else is open."""
+    for _ in range(len(waiting)):
+        command = waiting.popleft()
+        if command["kind"] != "timer" or command["id"].endswith("!delay"):
+            return command
+        waiting.append(command)
+    return None
+
+
+def _with(value: Json, names: tuple[str, ...], choice: object, around: tuple[Json, ...] = ()) -> Json:
+    """Return a copy in which something else stands below names; `around` is put where no object is on the way."""
+    if not names:
+        return cast("Json", copy.deepcopy(choice))  # what is no mark is a value
+    made = dict(value) if isinstance(value, dict) else {}
+    if len(names) == 1 and choice is ABSENT:
+        made.pop(names[0], None)
+        return made
+    inside = made.get(names[0])
+    if not isinstance(inside, dict) and around:
+        inside = around[0]
+    made[names[0]] = _with(inside, names[1:], choice, around[1:])
+    return made
+
+
+def _fits(schema: Json, value: Json) -> bool:
+    return not complaints(value, schema)
+
+
+def _has_sound_plans(unit: PlanUnit, value: Json) -> bool:
+    """Tell whether the plans in an answer of a model can be carried out."""
+    for step in unit.steps:
+        for planned in step.plans:
+            part = value
+            for name in (step.key, *planned.place):
+                part = part.get(name) if isinstance(part, dict) else None
+            if check_plan(part, planned.tools):
+                return False
+    return True
+
+
+def _without_plans(unit: PlanUnit, value: Json) -> Json:
+    """Empty the plans in an answer: one that is made from its schema alone is rarely right."""
+    alone = unit.kind != "model" and len(unit.steps) == 1
+    for step in unit.steps:
+        for planned in step.plans:
+            names = planned.place if alone else (step.key, *planned.place)
+            value = _with(value, names, [])
+    return value
+
+
+# Look for a run for each branch of a process, and say which branches none was found for.
+
+
+_ROUNDS = (4, 12)
+"""Of a loop: with few a search goes far; with more it finds what only a later round does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsed:
+    """One run of a rehearsal."""
+
+    choices: tuple[str, ...]
+    """What was chosen, in words; all else is made from the schemas."""
+    branches: tuple[str, ...]
+    """What it takes that the runs before it do not."""
+    outcome: Outcome | None
+    """As of any run; `None` if it did not end."""
+    sound: bool
+    """Whether the program itself says that it ends so: done, refused by a person, or failed by a `Fail`."""
+
+    def __str__(self) -> str:
+        """Return one line: how it ends, what was chosen, what it takes."""
+        match self.outcome:
+            case {"status": "failed", "error": {"step": step, "kind": kind, "code": code, "message": message}}:
+                end = f"failed at {step} ({code or kind}): {message}"
+            case {"status": "stopped", "step": step}:
+                end = f"stopped: {step} is refused"
+            case {"status": status}:
+                end = str(status)
+            case _:
+                end = "has no end"
+        wrong = "" if self.sound else ", which the program does not provide for"
+        return f"{end}{wrong} | {'; '.join(self.choices) or 'as made up'} | {'; '.join(self.branches) or 'no branch'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A branch that no run has taken."""
+
+    branch: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """Runs that visit the branches of a process."""
+
+    runs: tuple[Rehearsed, ...]
+    missed: tuple[Missed, ...]
+    branches: int
+    """How many there are."""
+
+    @property
+    def sound(self) -> bool:
+        """Whether each run has ended as the program says."""
+        return all(run.sound for run in self.runs)
+
+    def __str__(self) -> str:
+        """Return a line for each run, for each branch that was missed, and a sum."""
+        lines = [f"{number}. {run}" for number, run in enumerate(self.runs, 1)]
+        lines += [f"not reached: {each.branch} | {each.reason}" for each in self.missed]
+        runs = f"{len(self.runs)} run{'s' * (len(self.runs) != 1)}"
+        return "\n".join([*lines, f"{self.branches - len(self.missed)} of {self.branches} branches in {runs}"])
+
+    def to_json(self) -> list[dict[str, Json]]:
+        """Return the same as objects, one a line."""
+        runs: list[dict[str, Json]] = [
+            {
+                "choices": list(run.choices),
+                "branches": list(run.branches),
+                "outcome": None if run.outcome is None else without_type(run.outcome),
+                "sound": run.sound,
+            }
+            for run in self.runs
+        ]
+        missed: list[dict[str, Json]] = [{"missed": each.branch, "reason": each.reason} for each in self.missed]
+        return [*runs, *missed]
+
+
+def rehearsal_of(
+    document: Json,
+    given: Mapping[str, Json],
+    made: Mapping[str, Json],
+    watch: Watch = lambda _command: None,
+    enough: Callable[[], bool] = lambda: False,
+) -> Rehearsal:
+    """Return a rehearsal of a compiled document; inputs that are not given are those that were `made`, or other ones.
+
+    `watch` is given each command of each run that was tried; no further run is tried where it is `enough`.
+    """
+    best: Rehearsal | None = None
+    before: Json = None
+    for rounds in _ROUNDS:
+        short = _shorten_loops(document, rounds)
+        if short == before or (best is not None and not best.missed):
+            break
+        plan = plan_of(short)
+        program = RunnablePlan(plan)
+        found = _RunSearch(program, plan, {"prompt": "a", **made, **given}, points_of(program, given), watch, enough).result()
+        best = found if best is None or len(found.missed) < len(best.missed) else best
+        before = short
+    assert best is not None
+    return best
+
+
+def made_inputs(declared: Json) -> dict[str, Json]:
+    """Return made values for inputs with these schemas by name."""
+    return {name: instance_of(schema) for name, schema in declared.items()} if isinstance(declared, dict) else {}
+
+
+def _shorten_loops(document: Json, rounds: int) -> Json:
+    """Return a process whose rounds are few: what happens when all are used up is the same after twelve as after a thousand."""
+    return map_schemas(document, partial(_with_few_rounds, rounds))
+
+
+def _with_few_rounds(rounds: int, node: Json) -> Json:
+    if not isinstance(node, dict):
+        return node
+    repeat, most = node.get("repeat"), node.get("maxItems")
+    if not isinstance(repeat, dict) or "until" not in repeat or "in" in repeat or not isinstance(most, int):
+        return node
+    return {**node, "maxItems": min(most, rounds)}
+
+
+class _RunSearch:
+    """Runs, the most promising first: what differs in one choice from a run that has shown something new."""
+
+    def __init__(
+        self,
+        program: RunnablePlan,
+        plan: PinnedPlan,
+        inputs: Mapping[str, Json],
+        points: list[Point],
+        watch: Watch,
+        enough: Callable[[], bool],
+    ) -> None:
+        self.program, self.plan, self.inputs, self.points, self.watch, self.enough = program, plan, inputs, points, watch, enough
+        self.branches = run_branches(program)
+        self.kept: list[tuple[Choices, Played, list[RunBranch]]] = []
+        self.tried = self.commands = 0
+
+    def result(self) -> Rehearsal:
+        self._search()
+        seen: set[RunBranch] = set()
+        runs: list[Rehearsed] = []
+        for choices, played, _ in self._needed():
+            new = [branch for branch in self.branches if branch not in seen and played.taken.has(branch)]
+            seen.update(new)
+            words = tuple(point.told(order) for point, order in choices.items() if point in played.asked and order != (0,))
+            runs.append(Rehearsed(words, tuple(branch.name for branch in new), played.outcome, self._is_sound(played)))
+        left = [branch for branch in self.branches if branch not in seen]
+        return Rehearsal(tuple(runs), tuple(Missed(each.name, self._reason(each, left)) for each in left), len(self.branches))
+
+    def _search(self) -> None:
+        left = set(self.branches)
+        waiting: list[tuple[int, int, int, Choices]] = [(0, 0, 0, {})]
+        pushed: Counter[tuple[Point, tuple[int, ...]]] = Counter()  # what was seldom tried comes first
+        known = {_mark({})}
+        while waiting and (left or not self.kept) and self.tried < REHEARSED_RUNS and self.commands < REHEARSED_COMMANDS:
+            if self.enough():
+                break
+            rank, _, _, choices = heapq.heappop(waiting)
+            played = play(self.program, self.plan, self.inputs, self.points, choices, self.watch)
+            self.tried += 1
+            self.commands += played.commands
+            new = [branch for branch in self.branches if branch in left and played.taken.has(branch)]
+            left.difference_update(new)
+            if new or not self.kept or self._is_news(played):
+                self.kept.append((choices, played, new))
+            depth = 0 if new else rank + 1
+            if depth > FRUITLESS_CHANGES or not self._is_sound(played):
+                continue
+            for point in played.asked:
+                for order in point.orders:
+                    changed = {**choices, point: order}
+                    if (mark := _mark(changed)) not in known:
+                        known.add(mark)
+                        heapq.heappush(waiting, (depth, pushed[point, order], len(known), changed))
+                        pushed[point, order] += 1
+
+    def _is_news(self, played: Played) -> bool:
+        """Tell whether a run ends in a way that no program says, and none before it has ended so."""
+        return not self._is_sound(played) and all(_end_of(played) != _end_of(other) for _, other, _ in self.kept)
+
+    def _needed(self) -> list[tuple[Choices, Played, list[RunBranch]]]:
+        """Leave runs out whose branches others take as well; one that ends wrongly stays."""
+        needed = list(self.kept)
+        for each in reversed(self.kept):
+            others = [other for other in needed if other is not each]
+            taken = [branch for branch in self.branches if each[1].taken.has(branch)]
+            if others and self._is_sound(each[1]) and all(any(o[1].taken.has(b) for o in others) for b in taken):
+                needed = others
+        return needed
+
+    def _is_sound(self, played: Played) -> bool:
+        """Tell whether a run has ended as the program says."""
+        match played.outcome:
+            case {"status": "done" | "stopped"}:
+                return True
+            case {"status": "failed", "error": {"step": step, "message": message}}:
+                fails = [unit.steps[0].key for region in self.program.regions for unit in region.units if unit.kind == "fail"]
+                return step in fails or message == MADE_UP
+            case _:
+                return played.outcome is None and played.commands >= PLAYED_COMMANDS
+
+    def _reason(self, branch: RunBranch, left: list[RunBranch]) -> str:
+        """Say why a branch was not reached."""
+        region = self.program.regions[branch.region]
+        around = region if branch.way != "body" else self.program.regions[region.parent or 0]
+        outer = next((each for each in left if each.way == "body" and each.region == around.index), None)
+        if outer is not None:
+            return f"{outer.name} was not reached"
+        if self.tried >= REHEARSED_RUNS or self.commands >= REHEARSED_COMMANDS:
+            bound = f"{REHEARSED_RUNS} runs" if self.tried >= REHEARSED_RUNS else f"{REHEARSED_COMMANDS:,} steps"
+            return f"a rehearsal ends after {bound}, and none of its runs went there{self._depends(branch)}; runs: {self.tried}"
+        if not self.points:
+            return "nothing that is made up decides it"
+        if self._is_rescue(branch) and not any(point.fails for point in self.points):
+            return "nothing that it could rescue is made up"
+        return f"no made value that its schema allows leads there ({self.tried} runs)"
+
+    def _depends(self, branch: RunBranch) -> str:
+        """Say what the condition that decides on a branch reads."""
+        region = self.program.regions[branch.region]
+        number, at = (branch.region, branch.unit) if branch.way == "none" else (region.parent or 0, region.owner)
+        owner = self.program.regions[number]
+        block = owner.units[at].block if branch.way in {"none", "body"} and at < len(owner.units) else None
+        if not isinstance(block, When):
+            return ""
+        reads = [read for each in block.branches if each.condition is not None for read, _ in each.condition.tests]
+        bases = {base for read in reads for base in bases_of(self.program, [(owner, read, ())])}
+        names = [f"`{'.'.join((key, *tail))}`" for _, key, tail in sorted(bases)]
+        return f"; it depends on {', '.join(names)}" if names else ""
+
+    def _is_rescue(self, branch: RunBranch) -> bool:
+        region = self.program.regions[branch.region]
+        owner = self.program.regions[region.parent or 0].units[region.owner] if region.parent is not None else None
+        return branch.way == "body" and owner is not None and isinstance(owner.block, Try)
+
+
+def _end_of(played: Played) -> tuple[object, ...]:
+    """Return what of the end of a run is told."""
+    outcome = played.outcome
+    error = outcome["error"] if outcome is not None and outcome["status"] == "failed" else None
+    return outcome is None, *((None, None, None) if error is None else (error["step"], error["kind"], error["code"]))
+
+
+def _mark(choices: Choices) -> frozenset[tuple[Point, tuple[int, ...]]]:
+    return frozenset((point, order) for point, order in choices.items() if order != (0,))

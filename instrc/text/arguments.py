@@ -1,0 +1,378 @@
+"""What callers pass to public functions: types are checked, values become plain JSON."""
+
+from __future__ import annotations
+
+import marshal
+import os
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from functools import wraps
+from types import CodeType
+from typing import Final, NoReturn, ParamSpec, TypeVar, cast
+
+from instrc.text.jsonvalue import Json
+
+# Arguments of public functions: a value of a type that a function cannot take is a `TypeError` with words, before any work.
+#
+# Each function takes the name of a parameter and its value, and returns the value; `is_on` reads a variable of the environment.
+
+
+T = TypeVar("T")
+K = TypeVar("K")
+EXCERPT = 60
+"""The most characters of a value that a sentence shows."""
+
+
+def text(name: str, value: object) -> str:
+    """Return a text."""
+    return value if isinstance(value, str) else _refuse(name, "a text", value)
+
+
+def text_or_none(name: str, value: object) -> str | None:
+    """Return a text or nothing."""
+    return value if value is None or isinstance(value, str) else _refuse(name, "a text", value)
+
+
+def path(name: str, value: object) -> str:
+    """Return a path as a text."""
+    if isinstance(value, str):
+        return value
+    found = os.fspath(value) if isinstance(value, os.PathLike) else None
+    return found if isinstance(found, str) else _refuse(name, "a path", value)
+
+
+def paths(name: str, value: object) -> list[str]:
+    """Return several paths as texts; one path alone is refused, since its letters would be taken for paths."""
+    return [path(name, each) for each in _several(name, "a list of paths", value)]
+
+
+def texts(name: str, value: object) -> list[str]:
+    """Return several texts."""
+    return [text(name, each) for each in _several(name, "a list of texts", value)]
+
+
+def several(name: str, value: Iterable[T]) -> list[T]:
+    """Return several values of any kind."""
+    _several(name, "a list", value)
+    return list(value)
+
+
+def mapping(name: str, value: Mapping[K, T]) -> Mapping[K, T]:
+    """Return a mapping."""
+    return value if isinstance(value, Mapping) else _refuse(name, "a mapping", value)
+
+
+def whole_number(name: str, value: object) -> int:
+    """Return a whole number."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else _refuse(name, "a whole number", value)
+
+
+def whole_or_none(name: str, value: object) -> int | None:
+    """Return a whole number or nothing."""
+    return None if value is None else whole_number(name, value)
+
+
+def natural_number(name: str, value: object) -> int:
+    """Return a whole number from zero on."""
+    return found if (found := whole_number(name, value)) >= 0 else _refuse(name, "a whole number from 0", value)
+
+
+def truth(name: str, value: object) -> bool:
+    """Return what is true or false; a text is neither, since `"no"` would be true."""
+    return value if isinstance(value, bool) else _refuse(name, "`True` or `False`", value)
+
+
+def is_on(variable: str) -> bool:
+    """Say whether a variable of the environment turns something on: `0`, `no`, `false`, `off` and nothing do not."""
+    return os.environ.get(variable, "").strip().lower() not in {"", "0", "no", "false", "off"}
+
+
+def known_word(name: str, value: object, known: tuple[T, ...]) -> T:
+    """Return a word that is known."""
+    if not isinstance(value, str) or value not in known:
+        _refuse(name, "one of " + ", ".join(f"`{word}`" for word in known), value)
+    return known[known.index(value)]
+
+
+def instance(name: str, value: object, kind: type[T] | tuple[type[T], ...], what: str) -> T:
+    """Return a value of one of our own types; `what` says in words what is needed."""
+    return value if isinstance(value, kind) else _refuse(name, what, value)
+
+
+def excerpt(value: object) -> str:
+    """Return the beginning of a value for a sentence, whatever kind of value it is."""
+    try:
+        import json  # only where something is refused
+
+        said = json.dumps(value[: EXCERPT + 1], ensure_ascii=False) if isinstance(value, str) else _beginning(value)
+        return said if len(said) <= EXCERPT else f"{said[: EXCERPT - 1]}…"
+    except Exception:  # noqa: BLE001  -- a value that has no words, or is too deep for them
+        return f"a value of the type {type(value).__name__}"
+
+
+def _beginning(value: object) -> str:
+    """Return the first words of Python for a value: of one with shared parts, or that holds itself, they may have no end."""
+    said = ""
+    for piece in _pieces(value):
+        said += piece
+        if len(said) > EXCERPT:
+            break
+    return said
+
+
+def _pieces(value: object) -> Iterator[str]:
+    if type(value) is dict and value:
+        mark = "{"
+        for key, item in value.items():
+            yield f"{mark}{key!r}: "
+            yield from _pieces(item)
+            mark = ", "
+        yield "}"
+    elif (type(value) is list and value) or (type(value) is tuple and len(value) > 1):
+        first, last = "[]" if isinstance(value, list) else "()"
+        for item in value:
+            yield first
+            yield from _pieces(item)
+            first = ", "
+        yield last
+    else:
+        yield repr(value)
+
+
+def _several(name: str, wanted: str, value: object) -> Iterable[object]:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        _refuse(name, wanted, value)
+    return value
+
+
+def _refuse(name: str, wanted: str, value: object) -> NoReturn:
+    message = f"`{name}` takes {wanted}, not {excerpt(value)}"
+    raise TypeError(message)
+
+
+# Convert arguments of callers to plain JSON: values of subclasses become values of `dict`, `list`, `str` and so on.
+#
+# A class derived from `dict`, `list`, `str`, `int` or `float` may read in another way than its base does, or raise.
+# Public functions copy such values when they are given, once, so that no other place has to think of them.
+
+
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+_Value = TypeVar("_Value")
+_LEAVES = frozenset({str, int, float, bool, type(None)})
+_ON_DEMAND = "documents"
+"""A parameter whose value may make what it holds when it is asked for it: what it gives then is plain or made so there."""
+_ARE_TEXTS = frozenset({str})
+_CONTAINERS = frozenset({dict, list, tuple})
+_marshalled = cast("Callable[[object], bytes]", marshal.dumps)
+"""Whether a value is one of those that it takes is the question."""
+_SHARED = (b"\xfb", b"\xdb", b"\xa8", b"\xa9")
+"""How `marshal` begins a dict, a list and a tuple that something else holds as well: without these bytes no part is shared."""
+WRITTEN_VALUES: Final = 5_000_000
+"""Values of what a caller gives, with shared parts written out."""
+TOO_MANY_VALUES = f"this holds the same parts so often that it has over {WRITTEN_VALUES:,} values when it is written"
+
+
+def takes_plain_values(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+    """Give a public function its arguments as `as_written` returns them."""
+    return _taking(as_written, function)
+
+
+def takes_shared_parts(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+    """Give a public function its arguments as `as_plain` returns them: it looks at a part once, however often that is held."""
+    return _taking(as_plain, function)
+
+
+def _taking(read: Callable[[object], object], function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+    work = cast("Callable[..., _Result]", function)
+    code: CodeType = getattr(function, "__code__")  # noqa: B009  -- that of a function, which not all that is called has
+    names = code.co_varnames[: code.co_argcount]
+    kept = names.index(_ON_DEMAND) if _ON_DEMAND in names else -1
+
+    @wraps(function)
+    def call(*given: _Given.args, **named: _Given.kwargs) -> _Result:
+        if len(given) == 1 and not named and kept != 0:
+            return work(read(given[0]))  # most calls are such
+        plain = [value if index == kept else read(value) for index, value in enumerate(given)]
+        return work(*plain, **{name: value if name == _ON_DEMAND else read(value) for name, value in named.items()})
+
+    return call
+
+
+def takes_plain_values_async(
+    function: Callable[_Given, Coroutine[object, object, _Result]],
+) -> Callable[_Given, Coroutine[object, object, _Result]]:
+    """Do the same for an asynchronous function, which stays one."""
+    work = cast("Callable[..., Coroutine[object, object, _Result]]", function)
+
+    @wraps(function)
+    async def call(*given: _Given.args, **named: _Given.kwargs) -> _Result:
+        return await work(*map(as_written, given), **{name: as_written(value) for name, value in named.items()})
+
+    return call
+
+
+def as_written(value: _Value) -> _Value:
+    """Return a value as `as_plain` does; a `TypeError` if it shares parts so often that nothing could write the whole."""
+    if type(value) in _LEAVES:
+        return value
+    told = _as_marshalled(value)
+    if told and not any(told.find(mark, 1) > 0 for mark in _SHARED):
+        return value
+    plain = value if told else as_plain(value)
+    if writes_over(plain, WRITTEN_VALUES):
+        raise TypeError(TOO_MANY_VALUES)
+    return plain
+
+
+def as_plain(value: _Value) -> _Value:
+    """Return a value in which all texts, numbers, lists and objects are of Python's own classes; itself if it is so already.
+
+    A `TypeError` if one of another class cannot be read.  Parts that are shared, or hold themselves, stay so.
+    """
+    if type(value) in _LEAVES or _as_marshalled(value) or not _holds_derived(value):
+        return value
+    try:
+        return cast("_Value", _Copy().of(value))
+    except Exception as error:
+        message = f"a value of the type {type(value).__name__} is given that cannot be read: {type(error).__name__}"
+        raise TypeError(message) from error
+
+
+def _as_marshalled(value: object) -> bytes:
+    """Return an ordinary value as `marshal` writes it; nothing for one that is not of Python's own classes, or too deep."""
+    try:
+        return _marshalled(value)
+    except Exception:  # noqa: BLE001  -- whatever it raises
+        return b""
+
+
+def writes_over(value: object, limit: int) -> bool:
+    """Tell whether a value has over `limit` values when it is written, each shared part as often as it is held.
+
+    What holds itself is left to whoever reads it.
+    """
+    sizes: dict[int, int] = {}
+    opened: set[int] = set()
+    stack: list[object] = [value]
+    while stack:
+        here = stack[-1]
+        if id(here) in sizes:
+            stack.pop()
+            continue
+        parts = [part for part in _parts(here) if type(part) in _CONTAINERS]
+        waiting = [part for part in parts if id(part) not in sizes]
+        if not waiting:
+            sizes[id(here)] = size = len(_parts(here)) + 1 - len(parts) + sum(sizes[id(part)] for part in parts)
+            if size > limit:
+                return True
+        elif id(here) in opened:
+            return False  # a circle
+        else:
+            opened.add(id(here))
+            stack += waiting
+    return False
+
+
+def _parts(value: object) -> list[object]:
+    if type(value) is dict:
+        return list(value.values())
+    return list(value) if type(value) is list or type(value) is tuple else []
+
+
+def _holds_derived(value: object) -> bool:
+    known: dict[int, object] = {}
+    waiting = [value]
+    for here in waiting:  # it grows meanwhile
+        place = id(here)
+        if place in known:
+            continue
+        known[place] = here
+        if type(here) is dict:
+            if not _ARE_TEXTS.issuperset(map(type, here)) and any(map(_is_derived, here)):
+                return True
+            waiting += [part for part in here.values() if type(part) not in _LEAVES]
+        elif type(here) is list or type(here) is tuple:
+            waiting += [part for part in here if type(part) not in _LEAVES]
+        elif _is_derived(here):
+            return True
+    return False
+
+
+def _is_derived(value: object) -> bool:
+    """Tell whether a value passes for one of JSON without being of one of its classes."""
+    try:
+        return type(value) not in _LEAVES and isinstance(value, dict | list | str | int | float)
+    except Exception:  # noqa: BLE001  -- a proxy of nothing: whoever needs the value says so
+        return False
+
+
+class _Copy:
+    """One copy of a value; its containers are filled one after the other, so that depth costs no stack."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[object, object]] = {}
+        self._objects: list[tuple[dict[object, object], dict[object, object]]] = []
+        self._lists: list[tuple[list[object], list[object]]] = []
+
+    def of(self, value: object) -> object:
+        whole = self._part(value)
+        while self._objects or self._lists:
+            if self._objects:
+                members, object_ = self._objects.pop()
+                object_.update([(self._part(key), self._part(item)) for key, item in members.items()])
+            else:
+                items, list_ = self._lists.pop()
+                list_ += map(self._part, items)
+        return whole
+
+    def _part(self, value: object) -> object:
+        """Return a copy of a part; what it holds is still to be copied."""
+        if type(value) in _LEAVES:
+            return value
+        if type(value) is tuple:
+            return tuple(map(self._part, value))
+        if id(value) in self._made:
+            return self._made[id(value)][1]
+        if isinstance(value, dict):
+            object_: dict[object, object] = {}
+            self._made[id(value)] = value, object_
+            self._objects.append((value, object_))
+            return object_
+        if isinstance(value, list):
+            list_: list[object] = []
+            self._made[id(value)] = value, list_
+            self._lists.append((value, list_))
+            return list_
+        return _leaf(value) if _is_derived(value) else value
+
+
+def _leaf(value: object) -> object:
+    """Return a text or a number as its base reads it, whatever its own methods do."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    return int.__int__(value) if isinstance(value, int) else float.__float__(cast("float", value))
+
+
+# Read objects of other people's classes: whatever their attributes do, only our own errors come of it.
+
+
+def attribute(value: object, name: str) -> object:
+    """Return an attribute, `None` where there is none; a proxy outside of its context raises whatever it likes."""
+    try:
+        found: object = getattr(value, name, None)
+    except Exception:  # noqa: BLE001  -- somebody's object: it has no such attribute that could be read
+        return None
+    return found
+
+
+def model_as_json(value: object) -> Json:
+    """Return a model of pydantic as plain JSON under the names in which it is sent; any other value as it is."""
+    dump = attribute(value, "model_dump")
+    if callable(dump) and not isinstance(value, type):
+        try:
+            dumped: Json = dump(mode="json", by_alias=True, exclude_none=True)
+        except Exception as error:
+            message = f"{excerpt(value)} cannot be read: its `model_dump` raises {type(error).__name__}: {error}"
+            raise TypeError(message) from error
+        return dumped
+    return cast("Json", value)  # whoever needs pure JSON checks that it is

@@ -1,0 +1,152 @@
+"""Regular files, the data files of the package, TOML text, and streams as their bytes arrive."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from pathlib import Path
+from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
+
+# Read and replace regular files, and nothing else: a pipe, a socket or a device may keep its reader waiting for ever.
+
+
+MOST_BYTES = 64 * 1024 * 1024
+"""Of a file that is read as a whole."""
+_BLOCK = 1024 * 1024
+_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_HANDED_OVER = r"/dev/(?:stdin|stdout|stderr|null|fd/[0-9]+)|/proc/self/fd/[0-9]+"
+
+
+def is_inherited_stream(path: str) -> bool:
+    """Tell whether a path is a stream that the shell has opened for this run (`/dev/stdin`, `<(…)`), or the null device."""
+    return path.startswith(("/dev/", "/proc/")) and re.fullmatch(_HANDED_OVER, path) is not None
+
+
+def read_regular(path: str, most: int) -> bytes:
+    """Return the first `most` bytes of a regular file; an `OSError` whose `strerror` is a clause for people if it is not one.
+
+    A stream that was handed over with the command is read too: that is what it is for.
+    """
+    if is_inherited_stream(path):
+        with open(path, "rb") as file:  # noqa: PTH123  -- a string: a `Path` would tidy what the user wrote
+            return file.read(most)
+    refuse_irregular(path, os.stat(path).st_mode)  # noqa: PTH116  -- as above
+    opened = os.open(path, _READING)
+    try:
+        found = os.fstat(opened)
+        refuse_irregular(path, found.st_mode)  # it may have become another since
+        return _read(opened, most, found.st_size)
+    finally:
+        os.close(opened)
+
+
+def _read(opened: int, most: int, size: int) -> bytes:
+    """Return the first `most` bytes of a file; a buffer for that many would take longer to make than most files to read."""
+    data = os.read(opened, min(most, size + 1))
+    if size and len(data) == size:  # one byte more was asked for, or wanted: there is none
+        return data
+    parts = [data]  # it has changed, or has no size, as files in `/proc`, or has more than is wanted
+    most -= len(data)
+    while most > 0 and (part := os.read(opened, min(most, _BLOCK))):
+        parts.append(part)
+        most -= len(part)
+    return b"".join(parts)
+
+
+def read_whole(path: str, most: int = MOST_BYTES) -> bytes:
+    """Return what a regular file holds; an `OSError` as of `read_regular`, also if there are more than `most` bytes."""
+    data = read_regular(path, most + 1)
+    if len(data) > most:
+        raise OSError(0, f"it has over {most:,} bytes", path)
+    return data
+
+
+def is_regular(path: str) -> bool:
+    """Tell whether a path is a regular file; one that cannot be asked is none."""
+    try:
+        return S_ISREG(os.stat(path).st_mode)  # noqa: PTH116  -- as above
+    except (OSError, ValueError):
+        return False
+
+
+def refuse_irregular(path: str, mode: int) -> None:
+    """Raise an `OSError` that says what a path is, if it is no regular file."""
+    if not S_ISREG(mode):
+        raise OSError(0, f"it is {file_kind(mode)}", path)
+
+
+def file_kind(mode: int) -> str:
+    """Return what the mode of a file says that it is, with its article."""
+    kinds = {S_ISDIR: "a folder", S_ISFIFO: "a pipe", S_ISSOCK: "a socket", S_ISCHR: "a device", S_ISBLK: "a device"}
+    return next((name for test, name in kinds.items() if test(mode)), "not a regular file")
+
+
+# The one file that knows where `grammar/` and `schemas/` are.
+#
+# An installed wheel carries both folders inside the package; in a checkout they lie beside it.
+
+
+@cache
+def root() -> Path:
+    """Return the folder that holds `grammar/` and `schemas/`."""
+    package = Path(__file__).resolve().parent.parent
+    return package if (package / "grammar").is_dir() else package.parent
+
+
+def folder(name: str) -> Path:
+    """Return the path of a data folder: `grammar` or `schemas`."""
+    return root() / name
+
+
+def read(name: str, path: str) -> str:
+    """Return the text of a file in a data folder."""
+    return (folder(name) / path).read_text(encoding="utf-8")
+
+
+# Read TOML text; the reader of the standard library, with its limits said in our words.
+
+
+_PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
+_DOTTED = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART}){{9,}}"
+_MOST_STEPS = 10_000_000
+"""About a third of a second; the reader takes a step for each part of a key and each part before it."""
+
+
+class TomlError(ValueError):
+    """A text that cannot be read as TOML: `reason` is a clause, `line` and `column` count from 1 where the place is known."""
+
+    def __init__(self, reason: str, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.line = line
+        self.column = column
+
+
+def read_toml(text: str) -> dict[str, object]:
+    """Return what a text says; a `TomlError` if it is not TOML, or cannot be read in a moment."""
+    import tomllib  # few runs need it
+
+    dotted = "\n".join(line for line in text.split("\n") if line.count(".") >= 9)
+    if dotted and sum((found[0].count(".") + 1) ** 2 for found in re.finditer(_DOTTED, dotted)) > _MOST_STEPS:
+        reason = "it has keys of too many parts"
+        raise TomlError(reason)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _placed(text, str(error)) from None
+    except (RecursionError, ValueError) as error:
+        reason = "it nests too deeply" if isinstance(error, RecursionError) else "it holds a number that is too long"
+        raise TomlError(reason) from None
+
+
+def _placed(text: str, message: str) -> TomlError:
+    place = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", message)
+    reason = message[: place.start()] if place else message
+    reason = reason[:1].lower() + reason[1:]
+    if place is None:
+        return TomlError(reason)
+    if place[1]:
+        return TomlError(reason, int(place[1]), int(place[2]))
+    lines = text.split("\n")
+    return TomlError(reason, len(lines), len(lines[-1]) + 1)

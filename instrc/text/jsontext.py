@@ -1,0 +1,506 @@
+"""JSON text, in and out: fast where it is right, exact with the place of every value where it is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from json import decoder
+from typing import NamedTuple, TypeAlias
+
+import orjson
+from msgspec import Struct, field
+
+from instrc.text.jsonvalue import (
+    LITERALS,
+    Json,
+    JsonArray,
+    JsonLike,
+    JsonObject,
+    JsonSyntaxError,
+    as_object,
+    require_tree,
+    tokens,
+)
+
+# Read JSON text with the place of every value: the slow, exact way, taken only to say where something is.
+#
+# `instrc.text.jsontext.loads` is the fast way.  This reader is iterative, so depth is no limit,
+# keeps integers exact, and notices keys written twice, which no fast reader tells.
+
+
+_scanstring: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # type: ignore[attr-defined]  # undocumented, stable
+_SURROGATE_ESCAPE = r"\\u[dD][89abAB]"
+_LONG = 100_000
+"""Characters from which on places cost too much where nobody asks for them: about 400 bytes a value."""
+_DEEPEST = 200_000
+"""Levels of brackets; a text with more is an attack on someone's memory."""
+
+
+class RepeatedMember(NamedTuple):
+    """A key that a JSON text has a second time in one object, and its place there."""
+
+    key: str
+    start: int
+    end: int
+
+    @property
+    def reason(self) -> str:
+        """Say what is wrong with the text."""
+        return f"the key `{self.key}` is written twice in one object"
+
+
+class ValueOffsets(Struct, frozen=True):
+    """Where a value stands: character offsets of its key (empty for an element of an array) and of itself."""
+
+    key_start: int
+    key_end: int
+    start: int
+    end: int
+
+
+class JsonText(Struct):
+    """A JSON value with the places of its parts, and the keys that were written twice with their places."""
+
+    value: Json
+    whole: ValueOffsets
+    places: dict[tuple[int, str | int], ValueOffsets]
+    """By the offset at which the container begins and the key or index in it, so that depth costs nothing."""
+    repeated: list[RepeatedMember] = field(default_factory=list)
+
+    def place(self, pointer: str) -> ValueOffsets:
+        """Return where a JSON Pointer leads to, or the innermost part on the way that exists."""
+        value, member = self.value, self.whole
+        for token in tokens(pointer):
+            key: str | int = int(token) if isinstance(value, list) and token.isdecimal() else token
+            found = self.places.get((member.start, key))
+            if found is None:
+                break
+            member = found
+            value = _part(value, key)
+        return member
+
+
+def parse_json(text: str) -> JsonText:
+    """Read a text; `JsonSyntaxError` if it is not JSON."""
+    return _TextReader(text).document()
+
+
+def read_value(text: str) -> Json:
+    """Read a text without its places; `JsonSyntaxError` if it is not JSON."""
+    if len(text) > _LONG and not re.search(_SURROGATE_ESCAPE, text):
+        try:
+            value: Json = decoder.JSONDecoder(parse_constant=_refuse, parse_float=_finite).decode(text)
+        except decoder.JSONDecodeError as error:
+            raise JsonSyntaxError(error.pos, _reason(error.msg, ended=error.pos >= len(text))) from None
+        except (RecursionError, ValueError):
+            pass  # what that reader cannot hold, and mistakes of which it does not tell the place
+        else:
+            return value
+    return parse_json(text).value
+
+
+def _refuse(word: str) -> Json:
+    raise ValueError(word)  # NaN and Infinity are not JSON
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if value in {float("inf"), float("-inf")}:
+        raise ValueError(digits)
+    return value
+
+
+def _reason(message: str, *, ended: bool) -> str:
+    """Say in our words what the reader of the standard library says."""
+    if message.startswith("Extra data"):
+        return "text goes on after the value"
+    if "string" in message or "control character" in message or "escape" in message:
+        return "a string is not closed or has a bad escape"
+    if ended:
+        return "the text ends before its value does"
+    if message.startswith("Expecting property name"):
+        return "a key in double quotes is expected"
+    if message.startswith("Expecting ':'"):
+        return "a ':' is expected after a key"
+    return "a ',' or a closing bracket is expected" if message.startswith("Expecting ','") else "a value is expected"
+
+
+def _part(value: Json, key: str | int) -> Json:
+    return value[key] if isinstance(value, list) and isinstance(key, int) else as_object(value)[str(key)]
+
+
+_Open: TypeAlias = "tuple[JsonArray | JsonObject, str | int, int, int, int]"
+"""A container whose bracket has been read: itself, its key in the one around it, their places."""
+
+
+class _TextReader:
+    """One pass over a text with an explicit stack of open containers."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position = 0
+        self.space = re.compile(r"[ \t\n\r]*").match  # compiled when a text is read
+        self.number = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?").match
+        self.stack: list[_Open] = []
+        self.places: dict[tuple[int, str | int], ValueOffsets] = {}
+        self.repeated: list[RepeatedMember] = []
+
+    def document(self) -> JsonText:
+        key: str | int = ""
+        key_start = key_end = -1
+        while True:
+            start = self._skip()
+            opened = self._opened()
+            value: Json = self._scalar() if opened is None else opened
+            if opened is not None:
+                if len(self.stack) >= _DEEPEST:
+                    raise JsonSyntaxError(start, f"brackets are nested more than {_DEEPEST:,} levels deep")
+                self.stack.append((opened, key, key_start, key_end, start))
+                closing = "}" if isinstance(opened, dict) else "]"
+                if self._peek(self._skip()) != closing:
+                    key, key_start, key_end = self._key()
+                    continue
+                self.position += 1
+                value, key, key_start, key_end, start = self.stack.pop()
+            while True:  # a value is complete; so may be the containers around it
+                if not self.stack:
+                    return self._finish(value, ValueOffsets(start, self.position, start, self.position))
+                self._attach(key, value, ValueOffsets(key_start, key_end, start, self.position))
+                if self._more():
+                    key, key_start, key_end = self._key()
+                    break
+                value, key, key_start, key_end, start = self.stack.pop()
+
+    def _finish(self, value: Json, place: ValueOffsets) -> JsonText:
+        if self._skip() < len(self.text):
+            raise JsonSyntaxError(self.position, "text goes on after the value")
+        return JsonText(value, place, self.places, self.repeated)
+
+    def _attach(self, key: str | int, value: Json, place: ValueOffsets) -> None:
+        container, *_, start = self.stack[-1]
+        self.places[start, key] = place
+        if isinstance(container, dict):
+            container[str(key)] = value
+        else:
+            container.append(value)
+
+    def _key(self) -> tuple[str | int, int, int]:
+        """Read a key and its colon, or count an element; return it with its place."""
+        container = self.stack[-1][0]
+        start = self._skip()
+        if isinstance(container, list):
+            return len(container), start, start
+        if self._peek(start) != '"':
+            raise JsonSyntaxError(start, "a key in double quotes is expected")
+        key = self._string()
+        end = self.position
+        if self._peek(self._skip()) != ":":
+            raise JsonSyntaxError(self.position, "a ':' is expected after a key")
+        self.position += 1
+        if key in container:
+            self.repeated.append(RepeatedMember(key, start, end))
+        return key, start, end
+
+    def _more(self) -> bool:
+        """Step over a comma (more follows) or the closing bracket (no more)."""
+        character = self._peek(self._skip())
+        closing = "}" if isinstance(self.stack[-1][0], dict) else "]"
+        if character not in {",", closing}:
+            raise JsonSyntaxError(self.position, f"a ',' or '{closing}' is expected")
+        self.position += 1
+        return character == ","
+
+    def _opened(self) -> JsonArray | JsonObject | None:
+        """Step over the opening bracket of a container, and return that container."""
+        character = self._peek(self.position)
+        if character not in {"{", "["}:
+            return None
+        self.position += 1
+        return {} if character == "{" else []
+
+    def _scalar(self) -> Json:
+        if self._peek(self.position) == '"':
+            return self._string()
+        if number := self.number(self.text, self.position):
+            return self._number(number)
+        for word, value in LITERALS.items():
+            if self.text.startswith(word, self.position):
+                self.position += len(word)
+                return value
+        ended = self.position >= len(self.text)
+        raise JsonSyntaxError(self.position, "the text ends before its value does" if ended else "a value is expected")
+
+    def _number(self, number: re.Match[str]) -> Json:
+        self.position = number.end()
+        if number.group(1) is None and number.group(2) is None:
+            sign = -1 if number.group().startswith("-") else 1
+            digits = number.group().removeprefix("-")
+            value = 0
+            for start in range(0, len(digits), 4000):  # int() refuses more digits at once
+                part = digits[start : start + 4000]
+                value = value * 10 ** len(part) + int(part)
+            return sign * value
+        result = float(number.group())
+        if result in {float("inf"), float("-inf")}:
+            raise JsonSyntaxError(number.start(), "the number is too large")
+        return result
+
+    def _string(self) -> str:
+        start = self.position
+        try:
+            value, self.position = _scanstring(self.text, start + 1, True)  # noqa: FBT003  -- positional in the stdlib
+        except ValueError as error:
+            raise JsonSyntaxError(getattr(error, "pos", start), "a string is not closed or has a bad escape") from None
+        if not value.isascii() and re.search("[\ud800-\udfff]", value):
+            raise JsonSyntaxError(start, "a string holds half of a surrogate pair")
+        return value
+
+    def _skip(self) -> int:
+        space = self.space(self.text, self.position)
+        if space:
+            self.position = space.end()
+        return self.position
+
+    def _peek(self, position: int) -> str:
+        return self.text[position : position + 1]
+
+
+# JSON text: text in, text out.
+#
+# The quick way is orjson's; what it cannot hold, the exact reader and a writer here do.
+
+
+_CHUNK = 10**4000
+STRICTLY = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
+"""Lets `orjson` take plain JSON only, no values of other classes that it would write as JSON."""
+INDENTED = 1000
+"""Levels with lines of their own: what is deeper stays on one line, since indentation grows with the square of the depth."""
+_MAY_EXCEED_64_BITS = re.compile(rb"[0-9](?<![\d.eE].)\d{18}")  # a class first: texts are passed over four times as fast
+
+
+def loads(text: str | bytes) -> Json:
+    """Read a JSON text; a `JsonSyntaxError` says where it stops being one.
+
+    Integers of any size and nesting of any depth are read exactly.
+    """
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    if not _MAY_EXCEED_64_BITS.search(data):
+        try:
+            value: Json = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            pass  # the exact reader below accepts what orjson merely cannot hold, and places real mistakes
+        else:
+            return value
+
+    return read_value(data.decode("utf-8", "surrogatepass") if isinstance(text, bytes) else text)
+
+
+def dumps(value: JsonLike, *, indent: bool = True) -> str:
+    """Write canonical JSON: two spaces a level, keys in their order, non-ASCII letters as they are, no final newline."""
+    option = orjson.OPT_INDENT_2 if indent else 0
+    try:
+        return orjson.dumps(value, option=option).decode()
+    except orjson.JSONEncodeError:
+        return "".join(_write(value, indent=indent))
+
+
+def _write(value: JsonLike, *, indent: bool) -> Iterator[str]:
+    """Yield what orjson would write, for integers over 64 bits and nesting over 254 levels."""
+    require_tree(value)
+    stack: list[tuple[bool, Iterator[tuple[str, object]]]] = []  # elements of an array have the empty key
+    pending: object = value
+    while True:
+        first_of_container = False
+        if isinstance(pending, dict) and pending:
+            yield "{"
+            stack.append((True, iter(pending.items())))
+            first_of_container = True
+        elif isinstance(pending, list | tuple) and pending:
+            yield "["
+            stack.append((False, (("", item) for item in pending)))
+            first_of_container = True
+        else:
+            yield _scalar(pending)
+        while stack:
+            is_object, rest = stack[-1]
+            item = next(rest, None)
+            if item is not None:
+                break
+            stack.pop()
+            if indent:
+                yield _line_break(len(stack))
+            yield "}" if is_object else "]"
+        else:
+            return
+        if not first_of_container:
+            yield ","
+        if indent:
+            yield _line_break(len(stack))
+        key, pending = item
+        if is_object:
+            yield _scalar(key) + (": " if indent else ":")
+
+
+def _line_break(level: int) -> str:
+    return "\n" + "  " * level if level <= INDENTED else ""
+
+
+def _scalar(value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return digits(value)
+    try:
+        return orjson.dumps(value).decode()
+    except orjson.JSONEncodeError:
+        message = "JSON has no lone surrogates"
+        if not isinstance(value, str):
+            message = f"JSON has no values of the type {type(value).__name__}"
+        raise TypeError(message) from None
+
+
+def is_writable(text: str) -> bool:
+    """Tell whether JSON can hold a text: one with half of a character, a lone surrogate, cannot be encoded."""
+    return text.isascii() or text.encode("utf-8", "ignore").decode() == text
+
+
+def digits(value: int) -> str:
+    """Write an integer of any size; `str` refuses more than 4,300 digits."""
+    parts: list[str] = []
+    rest = abs(value)
+    while rest >= _CHUNK:
+        rest, part = divmod(rest, _CHUNK)
+        parts.append(f"{part:04000d}")
+    return ("-" if value < 0 else "") + str(rest) + "".join(reversed(parts))
+
+
+# Places in JSON text, found when they are asked for: only the containers on the way to a part are looked at, each once.
+#
+# `instrc.text.jsontext.read` finds the places of all parts, which takes long where a few of many texts have a mistake.
+
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_READER = decoder.JSONDecoder(parse_int=len, parse_float=len)
+"""Only where a value ends is of interest."""
+_TIMES = 8
+"""So often may a text be passed over, container by container, before it is read as a whole: one that is deep and long."""
+
+
+class JsonPlaces:
+    """The places of the parts of a JSON text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._members: dict[int, dict[str | int, ValueOffsets]] = {}
+        """By the place where a container begins: its parts."""
+        self._read: JsonText | None = None
+        self._left = _TIMES * len(text)
+
+    def place(self, pointer: str) -> ValueOffsets:
+        """Return where a JSON Pointer leads to, or the innermost part on the way that exists.
+
+        `JsonSyntaxError` if the text is not JSON.
+        """
+        if self._read is None:
+            try:
+                return self._found(pointer)
+            except (ValueError, IndexError, RecursionError):  # no JSON, or too deep for this way
+                self._read = parse_json(self.text)
+        return self._read.place(pointer)
+
+    def _found(self, pointer: str) -> ValueOffsets:
+        start = self._skip(0)
+        if -1 not in self._members:
+            end = self._end(start)
+            if self._skip(end) < len(self.text):
+                return parse_json(self.text).place(pointer)  # which says that the text goes on
+            self._members[-1] = {"": ValueOffsets(start, end, start, end)}
+        member = self._members[-1][""]
+        for token in tokens(pointer):
+            opening = self.text[member.start]
+            if opening not in "[{":
+                break
+            if member.start not in self._members:
+                self._members[member.start] = self._parts(member)
+            key: str | int = int(token) if opening == "[" and token.isdecimal() else token
+            found = self._members[member.start].get(key)
+            if found is None:
+                break
+            member = found
+        return member
+
+    def _parts(self, container: ValueOffsets) -> dict[str | int, ValueOffsets]:
+        """Return the parts of a container; of a key that is written twice the last one counts."""
+        text = self.text
+        is_object = text[container.start] == "{"
+        self._left -= container.end - container.start
+        if self._left < 0:
+            raise RecursionError
+        found: dict[str | int, ValueOffsets] = {}
+        position = self._skip(container.start + 1)
+        while text[position] not in "]}":
+            key: str | int = len(found)
+            key_start = key_end = position
+            if is_object:
+                key, key_end = _READER.raw_decode(text, position)
+                position = self._skip(self._skip(key_end) + 1)  # behind the colon
+            end = self._end(position)
+            found[key] = ValueOffsets(key_start, key_end, position, end)
+            position = self._skip(end)
+            if text[position] == ",":
+                position = self._skip(position + 1)
+        return found
+
+    def _end(self, start: int) -> int:
+        return _READER.raw_decode(self.text, start)[1]
+
+    def _skip(self, position: int) -> int:
+        space = _SPACE.match(self.text, position)
+        return position if space is None else space.end()
+
+
+# Find the keys that a JSON text has twice in one object, of which a fast reader keeps one without a word.
+
+
+_QUOTE_ESCAPE = r"\u0022"
+
+
+class _RepeatedKeyError(Exception):
+    pass
+
+
+def repeated_keys(text: str, value: Json) -> tuple[str, ...]:
+    """Return the keys that a JSON text has twice in one object, of which the fast reader has kept one `value`; most have none."""
+    if _is_kept(text, value):
+        return ()
+    from json import decoder  # few texts come to this
+
+    def look(pairs: list[tuple[str, None]]) -> None:
+        if len(dict(pairs)) != len(pairs):
+            raise _RepeatedKeyError
+
+    try:
+        decoder.JSONDecoder(object_pairs_hook=look, parse_int=len, parse_float=len).decode(text)
+    except (_RepeatedKeyError, RecursionError):
+        return tuple(dict.fromkeys(each.key for each in _repeated(text)))
+    except ValueError:  # what only the exact reader reads, or nobody
+        return ()
+    return ()
+
+
+def _is_kept(text: str, value: Json) -> bool:
+    """Tell at once that no key was lost when a text was read: its quotes, two of each string and those inside, are all there."""
+    if _QUOTE_ESCAPE in text:
+        return False  # it is written with a quote of its own
+    try:
+        return orjson.dumps(value).count(b'"') == text.count('"')
+    except orjson.JSONEncodeError:  # it holds what that writer does not
+        return False
+
+
+def repeated_members(text: str, value: Json) -> tuple[RepeatedMember, ...]:
+    """Return where a JSON text, read as `value`, has a key a second time; most have none, which is found out fast."""
+    return _repeated(text) if repeated_keys(text, value) else ()
+
+
+def _repeated(text: str) -> tuple[RepeatedMember, ...]:
+
+    return tuple(parse_json(text).repeated)

@@ -1,0 +1,91 @@
+"""Names as words: how one name is spelled in another style."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import lru_cache
+
+_PLAIN = r"\$?[^\W\d]\w*"  # patterns are compiled when they are needed
+_SEPARATOR = r"[\W_]+"
+_NOT_IN_FILES = r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]'
+_RESERVED = r"(?i:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])"
+"""Names that Windows keeps for devices, whatever ending follows."""
+_MOST_RESERVED = len("conout$")
+_MOST_IN_FILES = 160
+"""Bytes of a file's name without its ending: file systems take 255, and endings follow."""
+
+
+def is_plain(name: str) -> bool:
+    """Tell whether a name is written without quotes in a path: an identifier, also behind the sign of a metric."""
+    return (name.isascii() and name.isidentifier()) or re.fullmatch(_PLAIN, name) is not None
+
+
+def words(name: str) -> list[str]:
+    """Return the words of a name in lower case; a name of signs only has none."""
+    found: list[str] = []
+    for part in re.split(_SEPARATOR, unicodedata.normalize("NFC", name)):
+        start = 0
+        for i in range(1, len(part)):
+            before, here = part[i - 1], part[i]
+            after = part[i + 1] if i + 1 < len(part) else ""
+            if here.isupper() and (not before.isupper() or after.islower()):
+                found.append(part[start:i].lower())
+                start = i
+        if part:
+            found.append(part[start:].lower())
+    return found
+
+
+@lru_cache(maxsize=4096)
+def snake(name: str) -> str:
+    """Return `find_slot` for `FindSlot`, `find-slot` and `findSlot`."""
+    return "_".join(words(name))
+
+
+def camel(name: str) -> str:
+    """Return `findSlot`."""
+    first, *rest = words(name) or [""]
+    return first + "".join(map(_capital, rest))
+
+
+def pascal(name: str) -> str:
+    """Return `FindSlot`."""
+    return "".join(map(_capital, words(name)))
+
+
+def file_name(name: str) -> str:
+    """Return a name, without an ending, that every file system takes: a long one is cut and ends in a digest of the whole.
+
+    Signs that Windows refuses become `_`, and so does the end of a name that it keeps for itself: `con` is `con_`.
+    """
+    plain = name.replace("-", "").replace("_", "").isalnum()  # spares the usual name a pattern
+    text = name if plain else re.sub(_NOT_IN_FILES, "_", name).rstrip(". ") or "_"
+    data = text.encode()
+    if len(data) > _MOST_IN_FILES:
+        from hashlib import sha256  # it loads a library of cryptography
+
+        digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        text = f"{data[: _MOST_IN_FILES - 9].decode(errors='ignore')}-{digest}"
+    first, dot, rest = text.partition(".")
+    return f"{first}_{dot}{rest}" if is_reserved(text) else text
+
+
+def is_reserved(name: str) -> bool:
+    """Tell whether Windows keeps a name for a device, whatever ending follows it."""
+    stem = name.partition(".")[0]
+    return len(stem) <= _MOST_RESERVED and re.fullmatch(_RESERVED, stem) is not None
+
+
+def free_name(name: str, is_taken: Callable[[str], bool], joint: str = "_") -> str:
+    """Return a name that is not taken: itself, else the first of `name_2`, `name_3` and so on."""
+    free, number = name, 1
+    while is_taken(free):
+        number += 1
+        free = f"{name}{joint}{number}"
+    return free
+
+
+def _capital(word: str) -> str:
+    return word[:1].upper() + word[1:]

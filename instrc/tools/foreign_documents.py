@@ -1,0 +1,127 @@
+"""Recognise JSON documents that are something else than a JSON Schema, and say which way they can take."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from instrc.schema.kinds import TYPES
+from instrc.schema.vocabulary import JSON_SCHEMA, KNOWN
+from instrc.schema.walk import is_schema
+from instrc.text.jsonvalue import Json
+
+_SAYING = JSON_SCHEMA - {"title", "description", "id", "default", "examples", "format", "type", "pattern", "items", "required"}
+"""Keywords that hardly anybody gives to a property of their own."""
+_OF_SCHEMAS = _SAYING | {"$schema"}
+_MARKS = frozenset(
+    [
+        *("functionDeclarations", "function_declarations", "parameters", "parametersJsonSchema", "parameters_json_schema"),
+        *("toolSpec", "toolConfig", "function", "input_schema", "inputSchema", "openapi", "swagger", "tools"),
+        *("schema", "tool", "codec", "program"),
+    ],
+)
+"""Keys without any of which a document with a keyword of schemas is nothing else."""
+
+
+class Foreign(Struct, frozen=True):
+    """What a document is, as the object of a sentence, and the way out."""
+
+    kind: str
+    way_out: str
+    importer: str | None = None
+    """The kind of import that reads it, if it is a single tool."""
+
+
+def foreign(document: Json, file: str) -> Foreign | None:
+    """Return what a document is if it is certainly no JSON Schema; `file` is its name in the way out."""
+    if not isinstance(document, dict):
+        return None
+    if _MARKS.isdisjoint(document) and not _OF_SCHEMAS.isdisjoint(document):
+        return None  # as most are
+    for kind, importer, is_one in _TOOLS:
+        if is_one(document):
+            return Foreign(kind, f"`instrc import {importer} {file} -o schemas/` makes a vibe of it", importer)
+    if isinstance(document.get("schema"), dict):
+        return None  # a record
+    if isinstance(document.get("tool"), dict) and "activity" in document and "arguments" in document:
+        return Foreign("a compiled direct call", "keep the program that it was compiled from, not its artefact")
+    if isinstance(document.get("codec"), dict | list) and "target" in document:
+        return Foreign("the map of a lowered tool", "give it to `instrc lift --map`; a vibe is the schema itself")
+    if _is_map_of_properties(document):
+        return Foreign("a map of properties", 'write `{ "type": "object", "properties": { … } }` around it')
+    if isinstance(document.get("program"), str | list | dict) and not document.keys() & JSON_SCHEMA - {"title", "description"}:
+        return Foreign("a program written as JSON", "write programs as text, in a file that ends in `.aug`")
+    return None
+
+
+def _is_openai(document: dict[str, Json]) -> bool:
+    inner = document.get("function")
+    if document.get("type") == "function":
+        return isinstance(inner, dict) or ("name" in document and "parameters" in document)
+    return isinstance(document.get("parameters"), dict) and _is_named(document) and _says_nothing(document)
+
+
+def _is_anthropic(document: dict[str, Json]) -> bool:
+    return isinstance(document.get("input_schema"), dict) and _is_named(document) and _says_nothing(document)
+
+
+def _is_mcp(document: dict[str, Json]) -> bool:
+    return isinstance(document.get("inputSchema"), dict) and _is_named(document) and _says_nothing(document)
+
+
+def _is_list_of_tools(document: dict[str, Json]) -> bool:
+    tools = document.get("tools")
+    return isinstance(tools, list) and bool(tools) and all(isinstance(tool, dict) for tool in tools) and _says_nothing(document)
+
+
+def _is_openapi(document: dict[str, Json]) -> bool:
+    version = document.get("openapi", document.get("swagger"))
+    return isinstance(version, str) and isinstance(document.get("paths"), dict)
+
+
+def _is_named(document: dict[str, Json]) -> bool:
+    return isinstance(document.get("name"), str)
+
+
+def _says_nothing(document: dict[str, Json]) -> bool:
+    """Tell whether no keyword of a document says what a schema says."""
+    return not document.keys() & JSON_SCHEMA - {"title", "description", "type", "examples", "deprecated"}
+
+
+def _is_bedrock(document: dict[str, Json]) -> bool:
+    inner = document.get("toolSpec", document.get("toolConfig"))
+    return isinstance(inner, dict) and _says_nothing(document)
+
+
+def _is_google(document: dict[str, Json]) -> bool:
+    declared = document.get("functionDeclarations", document.get("function_declarations"))
+    parameters = document.get("parameters")
+    declaration = _is_named(document) and (
+        (isinstance(parameters, dict) and str(parameters.get("type", "")).isupper())
+        or isinstance(document.get("parametersJsonSchema", document.get("parameters_json_schema")), dict)
+    )
+    return (isinstance(declared, list) or declaration) and _says_nothing(document)
+
+
+_TOOLS = (
+    ("a Gemini tool", "mcp", _is_google),
+    ("a Bedrock tool", "mcp", _is_bedrock),
+    ("an OpenAI tool", "openai", _is_openai),
+    ("an Anthropic tool", "anthropic", _is_anthropic),
+    ("an MCP tool", "mcp", _is_mcp),
+    ("an OpenAPI document", "openapi", _is_openapi),
+    ("a list of tools", "mcp", _is_list_of_tools),
+)
+
+
+def _is_map_of_properties(document: dict[str, Json]) -> bool:
+    """Tell whether each key is a name and each value a schema: `{ "city": { "type": "string" } }`."""
+    if not document or not _OF_SCHEMAS.isdisjoint(document):
+        return False
+    return all(isinstance(value, dict) and _looks_like_a_schema(value) for value in document.values())
+
+
+def _looks_like_a_schema(value: dict[str, Json]) -> bool:
+    said = value.get("type")
+    typed = (isinstance(said, str) and said in TYPES) or (isinstance(said, list) and bool(said))
+    parts = ("properties", "enum", "const", "$ref", "anyOf", "oneOf", "allOf", "items")
+    return is_schema(value) and value.keys() <= KNOWN and (typed or any(part in value for part in parts))

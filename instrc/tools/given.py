@@ -1,0 +1,282 @@
+"""Read what a caller gives as a tool: a schema, a tool of a provider, a type or a function of Python, a process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from instrc.problems.suggest import nearest
+from instrc.process.process import Process
+from instrc.text import arguments
+from instrc.text.arguments import attribute, model_as_json
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, mapping
+from instrc.tools.python_types import LibraryTool, PythonType, function_of, schema_of_call, schema_of_type
+from instrc.tools.tool import Example, HasTool, Tool, checked_json, checked_tool
+
+ToolLike: TypeAlias = Mapping[str, object] | bool | Tool | HasTool | Process | LibraryTool | PythonType
+"""A schema, a tool as a provider takes it, a compiled artefact, a model, a typed dict, a dataclass, an annotated function."""
+
+_LISTS = ("tools", "functionDeclarations", "function_declarations", "functions", "specifications")
+"""Members that hold several tools: of requests, of the answer to `tools/list`, of Gemini's and GigaChat's tools."""
+_HOLDERS = ("function", "toolSpec", "json_schema", "custom")
+"""Members that hold one."""
+_SCHEMAS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema", "schema")
+"""Members that hold the schema of a tool."""
+_EXAMPLES = ("input_examples", "few_shot_examples")
+_OF_SCHEMAS = frozenset({"properties", "$schema", "$ref", "$defs", "allOf", "anyOf", "oneOf", "items", "enum", "const"})
+_OF_PROVIDERS = frozenset(
+    {"annotations", "_meta", "outputSchema", "response", "responseJsonSchema", "return_parameters", "cache_control"}
+)
+"""Members of a tool that hold objects, none of which is the schema of its arguments."""
+_OF_FUNCTIONS = frozenset({"function", "custom", "object", "json_schema"})
+"""What the `type` of a tool says if its caller carries it out, not the provider."""
+
+_OF_OBJECTS = frozenset({*_LISTS, *_HOLDERS, *_SCHEMAS, *_OF_SCHEMAS})
+"""Members of which an object of a library has at least one if it is a tool, several, or a schema."""
+
+
+class _ToolWords(NamedTuple):
+    """What the objects of a library call the parts of a tool."""
+
+    schema: str
+    name: str = "name"
+    description: str = "description"
+
+
+_OBJECTS = (
+    _ToolWords("args_schema"),  # LangChain
+    _ToolWords("parameters_json_schema"),  # pydantic-ai
+    _ToolWords("params_json_schema"),  # OpenAI Agents SDK
+    _ToolWords("input_schema"),  # functions that Anthropic's library makes tools of
+    _ToolWords("inputs"),  # smolagents
+)
+
+
+def tool_of(value: object, name: str | None = None) -> Tool:
+    """Return the one tool that a value stands for, under the name it is given or has by itself.
+
+    `TypeError` for what is no schema, tool, type, function or process, and for several tools.
+    """
+    found = tools_of(value, name)
+    if len(found) != 1:
+        message = f"{len(found)} tools are given where one is expected: give them to `lower_all`"
+        raise TypeError(message)
+    return found[0]
+
+
+def tools_of(value: object, name: str | None = None) -> list[Tool]:
+    """Return the tools that a value stands for: one, or those of a list or a request."""
+    if type(value) is dict:
+        return _of_mapping(value, name)
+    match value:
+        case Tool():
+            return [checked_tool(value, name)]
+        case HasTool():
+            return [value.__instrc_tool__(name)]
+        case Process():
+            return [_of_json(value.to_json(), name or value.title)]
+        case bool():
+            return [Tool(name or "tool", value)]
+        case Mapping():
+            return _of_mapping(dict(value), name)
+        case None | str() | bytes() | int() | float():
+            raise TypeError(_refusal(value))
+        case Sequence() | set() | frozenset():
+            message = "a list is not a schema: take one of its members, as in `[tool] = …`, or give it to `lower_all`"
+            raise TypeError(message)
+        case _:
+            return _of_object(value, name)
+
+
+def each_of(values: object) -> list[Tool]:
+    """Return the tools of a list, a request, or a mapping from names to types and functions.
+
+    A tuple in a list is a name, a schema and perhaps a description.
+    """
+    if isinstance(values, Mapping):
+        by_name = bool(values) and all(isinstance(each, type | Tool) or function_of(each) is not None for each in values.values())
+        return [tool_of(each, name) for name, each in values.items()] if by_name else tools_of(values)
+    if isinstance(values, Tool) or (isinstance(values, type) and schema_of_type(values) is not None) or function_of(values):
+        message = f"one tool is given where several are expected: give a list, `[{_name_of(values)}]`, or use `lower`"
+        raise TypeError(message)
+    if (json := model_as_json(values)) is not values and isinstance(json, dict):  # of `mcp`, whose objects yield their members
+        return _of_object(values, None)
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise TypeError(_refusal(values))
+    found: list[Tool] = []
+    for value in values:
+        if isinstance(value, tuple) and not isinstance(value, Tool):
+            name, schema, *rest = (*value, None) if len(value) == 1 else value
+            if not isinstance(name, str) or len(rest) > 1:
+                message = "a tool in a tuple is a name, a schema and perhaps a description"
+                raise TypeError(message)
+            tool = tool_of(schema, name)
+            text = arguments.text_or_none("description", rest[0] if rest else None)
+            found.append(tool if text is None else tool._replace(description=text))
+        else:
+            found += tools_of(value)
+    return found
+
+
+def _name_of(value: object) -> str:
+    own = value.name if isinstance(value, Tool) else getattr(value, "__name__", None)
+    return own if isinstance(own, str) else "tool"
+
+
+def _refusal(value: object) -> str:
+    shown = "a text" if isinstance(value, str | bytes) else arguments.excerpt(value)
+    more = ": read it first, for example with `json.loads`" if isinstance(value, str | bytes) else ""
+    return f"{shown} is not a schema, tool, type or function{more}"
+
+
+def _told_by_itself(value: object) -> dict[str, Json] | None:
+    """Return the tool that an object of DSPy writes for its provider; `None` for any other object."""
+    write = None if isinstance(value, type) else attribute(value, "format_as_litellm_function_call")
+    try:
+        told = write() if callable(write) else None
+    except Exception:  # noqa: BLE001  -- somebody's object that only has such a method
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def _of_object(value: object, name: str | None) -> list[Tool]:
+    """Read a type, a function, or the object in which a library keeps a tool."""
+    if (told := _told_by_itself(value)) is not None:
+        return _of_mapping(told, name)
+    if (kind := schema_of_type(value)) is not None:
+        return [Tool(name or kind.name or "tool", checked_json(kind.schema), kind.description)]
+    if (tool := _of_library(attribute(value, "tool_def") or value, name)) is not None:  # a `Tool` of pydantic-ai holds its words
+        return [tool]
+    if (json := model_as_json(value)) is not value and isinstance(json, dict):
+        if _OF_OBJECTS.isdisjoint({*json, *getattr(type(value), "model_fields", ())}):
+            own = type(value).__name__
+            message = f"an instance of `{own}` is given, and no tool or schema: give the class, `{own}`"
+            raise TypeError(message)
+        return _of_mapping(json, name)
+    if (kind := schema_of_call(value)) is not None:
+        return [Tool(name or kind.name or "tool", checked_json(kind.schema), kind.description)]
+    raise TypeError(_refusal(value))
+
+
+def _of_library(value: object, name: str | None) -> Tool | None:
+    """Read the object of a library by its words for the parts of a tool; `None` if it has none of these."""
+    for words in _OBJECTS:
+        own, given = attribute(value, words.name), attribute(value, words.schema)
+        if isinstance(own, str) and given is not None:
+            text = attribute(value, words.description)
+            if not isinstance(given, dict):
+                schema = tool_of(given).schema
+            elif words.schema == "inputs":
+                schema = _of_inputs(given)
+            else:
+                schema = given
+            return Tool(name or own, checked_json(schema), text if isinstance(text, str) else None)
+    return None
+
+
+def _of_mapping(given: Mapping[str, object], name: str | None) -> list[Tool]:
+    value = as_object(checked_json(given))
+    if not _OF_SCHEMAS.isdisjoint(value):
+        return [_of_json(value, name)]
+    if "jsonrpc" in value:  # the answer to `tools/list`, as it was sent
+        if not isinstance(result := value.get("result"), dict):
+            message = "a message of JSON-RPC without a `result` has no tools: give the answer to `tools/list`"
+            raise TypeError(message)
+        value = result
+    for member in _LISTS:
+        if isinstance(listed := value.get(member), list | dict):
+            tools = [tool for each in (listed if isinstance(listed, list) else [listed]) for tool in tools_of(each)]
+            return [tool._replace(name=name or tool.name) for tool in tools] if len(tools) == 1 else tools
+    for member in _HOLDERS:
+        if isinstance(inner := value.get(member), dict):
+            return [_of_function({**inner, **_strictness(value)}, name)]
+    if isinstance(value.get("name"), str):
+        return [_of_function(value, name)]
+    if isinstance(inner := value.get("schema"), dict) and value.get("type") == "json_schema":
+        return [_of_json(inner, name)]
+    return [_of_json(value, name)]
+
+
+def _strictness(value: JsonObject) -> JsonObject:
+    return {"strict": value["strict"]} if isinstance(value.get("strict"), bool) else {}
+
+
+def _of_function(value: JsonObject, name: str | None) -> Tool:
+    """Read a tool by the members that providers write: a name, a description, a schema, examples."""
+    member = next((word for word in _SCHEMAS if isinstance(value.get(word), dict | bool)), None)
+    schema: Json = {"type": "object", "properties": {}} if member is None else value[member]
+    if member == "inputSchema" and isinstance(schema, dict) and schema.keys() == {"json"}:
+        schema = schema["json"]  # Bedrock Converse
+    if member is None and isinstance(inputs := value.get("inputs"), dict):
+        schema = _of_inputs(inputs)
+    elif member is None:
+        _refuse_hidden_schema(value)
+    text, strict, own = value.get("description"), value.get("strict"), value.get("name")
+    return Tool(
+        name or (own if isinstance(own, str) else "tool"),
+        schema,
+        text if isinstance(text, str) else None,
+        strict if isinstance(strict, bool) else None,
+        examples=tuple(_examples(value)),
+    )
+
+
+def _refuse_hidden_schema(value: Mapping[str, object]) -> None:
+    """Raise a `TypeError` for a tool without parameters if it is not one: it is the provider's own, or a member is misspelt."""
+    kind = value.get("type")
+    if isinstance(kind, str) and kind not in _OF_FUNCTIONS:
+        shown = dumps(kind, indent=False)
+        message = f"a tool of the type {shown} is carried out by its provider: it has no schema, and is sent as it is"
+        raise TypeError(message)
+    for word, inner in value.items():
+        if (word in _SCHEMAS and inner is not None) or (isinstance(inner, dict) and word not in _OF_PROVIDERS):
+            known = " or ".join(f"`{each}`" for each in nearest(word, _SCHEMAS))
+            more = f": did you mean {known}?" if known and word not in _SCHEMAS else ""
+            message = f"`{word}` of {_shown(value)} is not a schema of its arguments{more}"
+            raise TypeError(message)
+
+
+def _shown(tool: Mapping[str, object]) -> str:
+    """Return how a message speaks of a tool."""
+    name = tool.get("name")
+    return f"the tool {dumps(name, indent=False)}" if isinstance(name, str) else "a tool without a name"
+
+
+def _of_inputs(inputs: JsonObject) -> Json:
+    """Read the inputs of a smolagents tool."""
+    required: JsonArray = [
+        name for name, schema in inputs.items() if not (isinstance(schema, dict) and schema.get("nullable") is True)
+    ]
+    return {"type": "object", "properties": inputs, "required": required}
+
+
+def _examples(value: JsonObject) -> list[Example]:
+    """Read the examples of a tool; `TypeError` for what is no list of them, or has a request that is no text."""
+    found: list[Example] = []
+    for word in _EXAMPLES:
+        listed = value.get(word) or []
+        if not isinstance(listed, list):
+            message = f"`{word}` of {_shown(value)} is not a list of examples"
+            raise TypeError(message)
+        for each in listed:
+            if isinstance(each, dict) and each.keys() == {"request", "params"}:
+                found.append(Example(each["params"], arguments.text_or_none("request", each["request"])))
+            else:
+                found.append(Example(each))
+    return found
+
+
+def _of_json(schema: Json, name: str | None) -> Tool:
+    """Take a schema; of a process the model is shown the entry."""
+    process = Process.find(schema)
+    return Tool(name or "tool", schema) if process is None else _of_process(process, mapping(schema), name)
+
+
+def _of_process(process: Process, written: JsonObject, name: str | None) -> Tool:
+    """Return the entry of a process, together with the definitions that it refers to."""
+    entry: Json = process.entry
+    kept: JsonObject = {word: written[word] for word in ("$defs", "definitions") if word in written}
+    if kept and isinstance(entry, dict):
+        entry = {**kept, **entry}
+    return Tool(name or "tool", entry, process.title)

@@ -1,0 +1,565 @@
+"""Tell what is wrong with a plan before anything of it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+import orjson
+
+from instrc.problems.plans import (
+    CircularPlan,
+    DanglingTask,
+    DuplicateTask,
+    InvalidPlan,
+    InvalidTools,
+    MissingArgument,
+    PlanProblem,
+    UnknownArgument,
+    UnknownTool,
+    WrongArgument,
+)
+from instrc.problems.suggest import nearest
+from instrc.schema.relations import disjoint
+from instrc.text.arguments import takes_plain_values
+from instrc.text.jsontext import STRICTLY, dumps, is_writable, loads
+from instrc.text.jsonvalue import Json, as_texts, pointer
+from instrc.text.limits import PLAN_KEY, PLAN_LEVELS, PLAN_PARTS, REMEMBERED_FITS, SUGGESTED_PROBLEMS
+from instrc.tools.plan_tools import (
+    PlanTool,
+    ToolSet,
+    elements,
+    fault_of_tools,
+    is_no_list,
+    part_of_output,
+    tools_by_name,
+    uniform_text,
+    uniform_value,
+    why_undescribed,
+)
+from instrc.tools.tasks import ID, PlanTask, Reference, ReferenceKind, parse_reference
+
+# The order that tasks have by what they read and wait for.
+
+
+def circles(tasks: Mapping[str, PlanTask]) -> Iterator[tuple[str, ...]]:
+    """Yield groups of tasks that wait for each other, one circle of each, by the place of its first task."""
+    needs = {id_: task.needs for id_, task in tasks.items()}
+    if _have_an_order(needs):
+        return
+    order = {id_: number for number, id_ in enumerate(tasks)}
+    found = [group for group in _components(needs) if len(group) > 1 or group[0] in needs[group[0]]]
+    for group in sorted(found, key=lambda group: min(map(order.__getitem__, group))):
+        yield _circle(min(group, key=order.__getitem__), frozenset(group), needs)
+
+
+def _have_an_order(needs: Mapping[str, tuple[str, ...]]) -> bool:
+    """Tell whether all tasks can be carried out, those first that need nothing: most plans have no circle."""
+    waited: dict[str, list[str]] = {}
+    left: dict[str, int] = {}
+    for id_, those in needs.items():
+        known = [other for other in those if other in needs]
+        left[id_] = len(known)
+        for other in known:
+            waited.setdefault(other, []).append(id_)
+    ready = [id_ for id_, count in left.items() if not count]
+    for id_ in ready:
+        for other in waited.get(id_, ()):
+            left[other] -= 1
+            if not left[other]:
+                ready.append(other)
+    return len(ready) == len(needs)
+
+
+def _components(tasks: Mapping[str, tuple[str, ...]]) -> Iterator[list[str]]:
+    """Yield the strongly connected components (Tarjan), with a stack of its own: a chain may be long."""
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    open_: list[str] = []
+    is_open: set[str] = set()
+    for root in tasks:
+        if root in number:
+            continue
+        work: list[tuple[str, Iterator[str]]] = []
+        entering: str | None = root
+        while entering is not None or work:
+            if entering is not None:
+                number[entering] = lowest[entering] = len(number)
+                open_.append(entering)
+                is_open.add(entering)
+                work.append((entering, iter(tasks[entering])))
+            here, rest = work[-1]
+            entering = None
+            for other in rest:
+                if other not in tasks:
+                    continue
+                if other not in number:
+                    entering = other
+                    break
+                if other in is_open:
+                    lowest[here] = min(lowest[here], number[other])
+            if entering is not None:
+                continue
+            work.pop()
+            if work:
+                lowest[work[-1][0]] = min(lowest[work[-1][0]], lowest[here])
+            if lowest[here] == number[here]:
+                group = [open_.pop()]
+                while group[-1] != here:
+                    group.append(open_.pop())
+                is_open.difference_update(group)
+                yield group
+
+
+def _circle(start: str, group: frozenset[str], needs: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the shortest way from a task back to itself inside its group."""
+    came_from: dict[str, str] = {}
+    level = [start]
+    while level:
+        following: list[str] = []
+        for here in level:
+            for other in needs[here]:
+                if other == start:
+                    way = [here]
+                    while way[-1] != start:
+                        way.append(came_from[way[-1]])
+                    return tuple(reversed(way))
+                if other in group and other not in came_from:
+                    came_from[other] = here
+                    following.append(other)
+        level = following
+    raise AssertionError(start)  # a group holds a circle through each of its tasks
+
+
+# From JSON to tasks, in either spelling; what is no task is a problem.
+
+
+Add = Callable[[PlanProblem], None]
+_MEMBERS = frozenset({"tool", "id", "arguments", "after"})
+_WAYS: dict[str, ReferenceKind] = {"from": "from", "each": "each"}
+
+
+def read_tasks(plan: Json, tools: ToolSet, add: Add) -> list[tuple[int, PlanTask]]:
+    """Return the tasks of a plan with their places in it; `null` is a plan without any."""
+    if plan is None:
+        return []
+    if not _is_json(plan):
+        add(InvalidPlan(reason="this plan is not JSON, or too large or too deep to be a plan"))
+        return []
+    if plan.__class__ is not list:
+        add(InvalidPlan(reason="a plan is a list of tasks"))
+        return []
+    return [(index, task) for index, item in enumerate(plan) if (task := _task(item, index, tools, add)) is not None]
+
+
+def _task(item: Json, index: int, tools: ToolSet, add: Add) -> PlanTask | None:
+    if item.__class__ is not dict:
+        add(InvalidPlan(pointer=f"/{index}", reason='a task is an object with "tool", "id" and "arguments"'))
+        return None
+    sound = True
+    named, id_ = item.get("tool"), item.get("id")
+    for key in ("tool", "id"):
+        if item.get(key).__class__ is not str:
+            reason = f"a task needs a text as its `{key}`"
+            add(InvalidPlan(pointer=f"/{index}/{key}" if key in item else f"/{index}", reason=reason))
+            sound = False
+    for key in item:
+        if key not in _MEMBERS and not key.startswith(("_", "$")):
+            add(InvalidPlan(pointer=pointer((index, key)), reason=f"a task has no member `{key}`"))
+    if not sound or not isinstance(named, str) or not isinstance(id_, str):
+        return None
+    if ID.fullmatch(id_) is None:
+        reason = f"`{id_}` is not an id: it begins with a letter, up to 31 letters, digits and `_` follow"
+        add(InvalidPlan(pointer=f"/{index}/id", reason=reason))
+    unread: set[str] = set()
+    arguments = _arguments(item.get("arguments"), index, tools.get(named), add, unread)
+    return PlanTask(named, id_, arguments, _after(item.get("after"), index, add), frozenset(unread))
+
+
+def _after(value: Json, index: int, add: Add) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if value.__class__ is not list or not all(each.__class__ is str for each in value):
+        add(InvalidPlan(pointer=f"/{index}/after", reason="`after` is a list of ids"))
+        return ()
+    return tuple(as_texts(value))
+
+
+def _arguments(value: Json, index: int, tool: PlanTool | None, add: Add, unread: set[str]) -> dict[str, Json | Reference]:
+    if value is None:
+        return {}
+    if value.__class__ is list:
+        return _uniform(value, index, tool, add, unread)
+    if value.__class__ is not dict:
+        add(InvalidPlan(pointer=f"/{index}/arguments", reason="the arguments of a task are an object"))
+        unread.update(tool.required if tool is not None else ())
+        return {}
+    return {name: _read_argument(name, given, tool) for name, given in value.items()}
+
+
+def _read_argument(name: str, value: Json, tool: PlanTool | None) -> Json | Reference:
+    """Return an argument of the typed spelling: a reference to a task, or the value itself."""
+    if value.__class__ is not dict or len(value) != 1:
+        return value
+    [(kind, text)] = value.items()
+    way = _WAYS.get(kind)
+    if way is None or text.__class__ is not str or (tool is not None and tool.takes_itself(name, value)):
+        return value
+    return parse_reference(way, text) or value  # what is written otherwise is a value, most likely a wrong one
+
+
+def _uniform(entries: list[Json], index: int, tool: PlanTool | None, add: Add, unread: set[str]) -> dict[str, Json | Reference]:
+    """Return the arguments of the uniform spelling: `{ name, is, text }`, one an entry; those with a mistake are `unread`."""
+    found: dict[str, Json | Reference] = {}
+    for number, entry in enumerate(entries):
+        place = f"/{index}/arguments/{number}"
+        parts = [entry.get(key) for key in ("name", "is", "text")] if entry.__class__ is dict else []
+        texts = [part for part in parts if isinstance(part, str)]
+        if len(texts) < 3:
+            add(InvalidPlan(pointer=place, reason='an argument is an object with the texts "name", "is" and "text"'))
+            named = parts[0] if parts else None
+            unread.update([named] if isinstance(named, str) else tool.required if tool is not None else ())
+            continue
+        name, kind, text = texts
+        if name in found:
+            add(InvalidPlan(pointer=place, reason=f"the argument `{name}` is given twice"))
+        elif kind == "value":
+            found[name] = uniform_value(text, name, tool)
+        elif (way := _WAYS.get(kind)) is None:
+            add(InvalidPlan(pointer=f"{place}/is", reason='"is" is "value", "from" or "each"'))
+            unread.add(name)
+        elif (read := parse_reference(way, text)) is None:
+            add(_malformed(text, name, f"{place}/text", tool))
+            unread.add(name)
+        else:
+            found[name] = read
+    return found
+
+
+def _malformed(text: str, name: str, place: str, tool: PlanTool | None) -> PlanProblem:
+    shown = text if len(text) <= 60 else f"{text[:59]}…"
+    reason = f"`{shown}` is not written like `ID` or `ID.path`"
+    return WrongArgument(pointer=place, callee=tool.name if tool else "?", argument=name, reason=reason)
+
+
+def _is_json(value: Json) -> bool:
+    """Tell whether a value is plain JSON of a size that can be looked at."""
+    try:
+        orjson.dumps(value, option=STRICTLY)
+    except (orjson.JSONEncodeError, RecursionError):
+        return _is_odd_json(value)  # over 64 bits, over 254 levels, or none
+    return True
+
+
+def _is_odd_json(value: Json) -> bool:
+    stack: list[tuple[Json, int]] = [(value, 0)]
+    for _ in range(PLAN_PARTS):
+        if not stack:
+            return True
+        item, level = stack.pop()
+        if level > PLAN_LEVELS:
+            return False
+        if item.__class__ is dict:
+            if not all(key.__class__ is str and is_writable(key) for key in item):
+                return False
+            stack += [(part, level + 1) for part in item.values()]
+        elif item.__class__ is list:
+            stack += [(part, level + 1) for part in item]
+        elif item is not None and item.__class__ not in {bool, int, float} and not (item.__class__ is str and is_writable(item)):
+            return False
+    return False
+
+
+# Tell what is wrong with a plan before anything of it runs.
+
+
+_SUFFIX = "_Activity"
+
+
+@takes_plain_values
+def check_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]) -> tuple[PlanProblem, ...]:
+    """Return what is wrong with a plan, in its order; nothing is raised, whatever is given.
+
+        def find(text: str) -> str:
+            return text
+
+        plan = [{"tool": "find", "id": "found", "arguments": {"text": "a bank"}}]
+        assert not instrc.check_plan(plan, [find])
+
+    `plan` is a list of tasks in either spelling; `null` and `[]` are plans without any.
+    `tools` is `{NAME: {"activity" | "process", "arguments", "output", "bound"?}}`, as in `plan.tools` of a process,
+    or tools as a model is shown them, in a list or by name: `Tool`, an annotated function, a model, or JSON as a provider
+    takes it, with `name` and `parameters`, `input_schema` or `inputSchema`.
+    The `pointer` of a problem leads into the plan.
+    """
+    undescribed = why_undescribed(tools)
+    fault = fault_of_tools(tools) if undescribed is None else (None, "undescribed")
+    if fault is not None:
+        return (InvalidTools(tool=fault[0], fault=fault[1], reason=undescribed),)
+    return check_tasks(plan, tool_set(tools))[1]
+
+
+def check_tasks(plan: Json, tools: ToolSet) -> tuple[tuple[PlanTask, ...], tuple[PlanProblem, ...]]:
+    """Return the tasks of a plan, and what is wrong with them: to be carried out only if nothing is."""
+    check = _Check(tools)
+    return check.run(plan), tuple(check.problems)
+
+
+def check_read(tasks: list[tuple[int, PlanTask]], tools: ToolSet) -> tuple[PlanProblem, ...]:
+    """Return what is wrong with tasks that have been read, each with its place."""
+    check = _Check(tools)
+    check.tasks(tasks)
+    return tuple(check.problems)
+
+
+def tool_set(tools: object) -> ToolSet:
+    """Return the tools of a map; the last few maps are remembered by what they say."""
+    if isinstance(tools, ToolSet):
+        return tools
+    try:
+        return _remembered(dumps(tools_by_name(tools), indent=False)) if tools.__class__ is dict else ToolSet(tools)
+    except (TypeError, ValueError, RecursionError):  # no JSON: what is in it is looked at as far as it goes
+        return ToolSet(tools)
+
+
+@lru_cache(maxsize=16)
+def _remembered(text: str) -> ToolSet:
+    return ToolSet(loads(text))
+
+
+class _Check:
+    """The check of one plan."""
+
+    def __init__(self, tools: ToolSet) -> None:
+        self.tools = tools
+        self.problems: list[PlanProblem] = []
+        self.suggested = 0
+
+    def run(self, plan: Json) -> tuple[PlanTask, ...]:
+        found = read_tasks(plan, self.tools, self.problems.append)
+        self.tasks(found)
+        self.problems.sort(key=lambda problem: int(problem.pointer.split("/")[1]) if problem.pointer else -1)
+        return tuple(task for _, task in found)
+
+    def tasks(self, tasks: list[tuple[int, PlanTask]]) -> None:
+        by_id: dict[str, PlanTask] = {}
+        places: dict[str, int] = {}
+        for index, task in tasks:
+            if task.id in by_id:
+                self.problems.append(DuplicateTask(pointer=f"/{index}/id", id=task.id, first=f"/{places[task.id]}/id"))
+            else:
+                by_id[task.id], places[task.id] = task, index
+        for index, task in tasks:
+            self._task(task, index, by_id)
+        for circle in circles(by_id):
+            self.problems.append(CircularPlan(pointer=f"/{places[circle[0]]}", ids=circle))
+
+    def _task(self, task: PlanTask, index: int, by_id: Mapping[str, PlanTask]) -> None:
+        for number, other in enumerate(task.after):
+            if other not in by_id:
+                self._dangling(other, f"/{index}/after/{number}", by_id)
+        for name, reference in task.references():
+            if reference.task not in by_id:
+                self._dangling(reference.task, pointer((index, "arguments", name)), by_id)
+        tool = self.tools.get(task.tool)
+        if tool is None:
+            bare = {name.removesuffix(_SUFFIX): name for name in self.tools.names}  # which most have: it makes none alike
+            near = tuple(bare[each] for each in self._nearest(task.tool.removesuffix(_SUFFIX), tuple(bare)))
+            self.problems.append(UnknownTool(pointer=f"/{index}/tool", tool=task.tool, known=self.tools.names, nearest=near))
+            return
+        for name in tool.required:
+            if name not in task.arguments and name not in task.unread:
+                self.problems.append(MissingArgument(pointer=f"/{index}/arguments", callee=tool.name, argument=name))
+        for name, value in task.arguments.items():
+            self._argument(tool, name, value, index, by_id)
+        if tool.whole is not None and next(task.references(), None) is None:
+            fault = tool.whole.fault({name: value for name, value in task.arguments.items() if not isinstance(value, Reference)})
+            if fault is not None:
+                self.problems.append(WrongArgument(pointer=f"/{index}/arguments", callee=tool.name, argument="", reason=fault))
+
+    def _argument(self, tool: PlanTool, name: str, value: Json | Reference, index: int, by_id: Mapping[str, PlanTask]) -> None:
+        schema = tool.schema(name)
+        if schema is None:
+            bound = name in tool.bound
+            near = () if bound else self._nearest(name, tool.names)
+            place = pointer((index, "arguments", name))
+            self.problems.append(UnknownArgument(pointer=place, callee=tool.name, argument=name, nearest=near, bound=bound))
+            return
+        if isinstance(value, Reference):
+            source = by_id.get(value.task)
+            fault = None if source is None else self._mismatch(value, source, tool, name)
+        else:
+            fault = tool.validator(name).fault(value)
+        if fault is not None:
+            place = pointer((index, "arguments", name))
+            self.problems.append(WrongArgument(pointer=place, callee=tool.name, argument=name, reason=fault))
+
+    def _mismatch(self, reference: Reference, source: PlanTask, taker: PlanTool, argument: str) -> str | None:
+        """Return why the output of a task can never be what an argument takes; `None` if it may be."""
+        tool = self.tools.get(source.tool)
+        if tool is None:
+            return None
+        read = (source.tool, source.copied, reference.kind, reference.steps, taker.name, argument)
+        if read not in self.tools.fitting:
+            if len(self.tools.fitting) > REMEMBERED_FITS:
+                self.tools.fitting.clear()
+            self.tools.fitting[read] = self._fitting(reference, source, tool, taker.schema(argument))
+        fault = self.tools.fitting[read]
+        return None if fault is None else f"`{reference}` {fault}"
+
+    @staticmethod
+    def _fitting(reference: Reference, source: PlanTask, tool: PlanTool, target: Json) -> str | None:
+        given: Json = {"type": "array", "items": tool.output} if source.copied else tool.output
+        for step in reference.steps:
+            given = part_of_output(given, step)
+        if reference.kind == "each":
+            if is_no_list(given):
+                return "is not a list"
+            given = elements(given)
+            if given is False:  # a list without elements: there will be no copy
+                return None
+        return "gives something else" if disjoint(given, target) else None
+
+    def _dangling(self, id_: str, place: str, by_id: Mapping[str, PlanTask]) -> None:
+        near = self._nearest(id_, tuple(by_id)) if self.suggested < SUGGESTED_PROBLEMS else ()
+        self.problems.append(DanglingTask(pointer=place, id=id_, nearest=near))
+
+    def _nearest(self, word: str, names: tuple[str, ...]) -> tuple[str, ...]:
+        self.suggested += 1
+        return nearest(word, names) if self.suggested <= SUGGESTED_PROBLEMS else ()
+
+
+# Number tasks apart that a model has given one id, where that changes nothing else.
+#
+# The first of them keeps the id, the others are called `a_2`, `a_3`, …
+# Where another task reads or waits for that id nobody can tell which one is meant: it stays as it is, a `duplicate-task`.
+
+
+def with_unique_ids(answer: Json, schema: Json) -> tuple[Json, tuple[str, ...]]:
+    """Return an answer with an id of its own for each task of its plans, and what was done, a line each.
+
+    The plans are found by the schema, which leads to them through properties only.
+    """
+    notes: list[str] = []
+    return _renumber(answer, schema, (), notes), tuple(notes)
+
+
+def _renumber(value: Json, schema: Json, place: tuple[str, ...], notes: list[str]) -> Json:
+    if not isinstance(schema, dict):
+        return value
+    if isinstance(value, list):
+        return _renumber_plan(value, place, notes) if _is_plan(schema) else value
+    properties = schema.get("properties")
+    if not isinstance(value, dict) or not isinstance(properties, dict):
+        return value
+    changed: dict[str, Json] = {}
+    for name, part in value.items():
+        if name in properties and (part.__class__ is dict or part.__class__ is list):
+            made = _renumber(part, properties[name], (*place, name), notes)
+            if made is not part:
+                changed[name] = made
+    return {**value, **changed} if changed else value
+
+
+def _is_plan(schema: dict[str, Json]) -> bool:
+    items = schema.get("items")
+    branches = items.get("anyOf", [items]) if isinstance(items, dict) else []
+    return isinstance(branches, list) and bool(branches) and all(map(_is_task, branches))
+
+
+def _is_task(schema: Json) -> bool:
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    return isinstance(properties, dict) and {"tool", "id", "arguments"}.issubset(properties)
+
+
+def _renumber_plan(plan: list[Json], place: tuple[str, ...], notes: list[str]) -> Json:
+    ids = [task["id"] for task in plan if isinstance(task, dict) and isinstance(task.get("id"), str)]
+    read = _read(plan)
+    used = {each for each in ids if isinstance(each, str)}
+    counts: dict[str, int] = {}
+    found: list[Json] = []
+    told = len(notes)
+    for index, task in enumerate(plan):
+        if not isinstance(task, dict) or not isinstance(old := task.get("id"), str):
+            found.append(task)
+            continue
+        if old in counts and old not in read:
+            new = _free(old, used, counts)
+            used.add(new)
+            notes.append(f"{pointer((*place, str(index), 'id'))}: another task `{old}` is called `{new}`")
+            found.append({**task, "id": new})
+        else:
+            counts.setdefault(old, 1)
+            found.append(task)
+    return found if len(notes) > told else plan
+
+
+def _free(old: str, used: set[str], counts: dict[str, int]) -> str:
+    while True:
+        counts[old] += 1
+        new = f"{old[: PLAN_KEY - 1 - len(str(counts[old]))]}_{counts[old]}"
+        if new not in used:
+            return new
+
+
+def _read(plan: list[Json]) -> set[str]:
+    """Return the ids that tasks read or wait for, in either spelling of a plan."""
+    found: set[str] = set()
+    for task in plan:
+        if not isinstance(task, dict):
+            continue
+        after, given = task.get("after"), task.get("arguments")
+        found.update(each for each in (after if isinstance(after, list) else ()) if isinstance(each, str))
+        values = given.values() if isinstance(given, dict) else given if isinstance(given, list) else ()
+        for value in values:
+            if isinstance(value, dict):
+                paths = (value.get(word) for word in ("from", "each", "text"))
+                found.update(path.partition(".")[0] for path in paths if isinstance(path, str))
+    return found
+
+
+# A plan from one spelling to the other.
+
+
+@takes_plain_values
+def typed_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]) -> Json:
+    """Return a plan with its arguments as an object.
+
+        tools = {"find": {"activity": "find", "arguments": {"properties": {"text": {"type": "string"}}}}}
+        task = {"tool": "find", "id": "found", "arguments": [{"name": "text", "is": "value", "text": "a bank"}]}
+        [typed] = instrc.typed_plan([task], tools)
+        assert typed["arguments"] == {"text": "a bank"}
+
+    What is no task is left out; `check_plan` tells it, and says what `tools` may be.
+    """
+    ignored: list[PlanProblem] = []
+    return [task.to_json() for _, task in read_tasks(plan, ToolSet(tools), ignored.append)]
+
+
+@takes_plain_values
+def uniform_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]) -> Json:
+    """Return a plan with its arguments as a list of `{ name, is, text }`.
+
+        tools = {"find": {"activity": "find", "arguments": {"properties": {"text": {"type": "string"}}}}}
+        [task] = instrc.uniform_plan([{"tool": "find", "id": "found", "arguments": {"text": "a bank"}}], tools)
+        assert task["arguments"] == [{"name": "text", "is": "value", "text": "a bank"}]
+
+    What is no task is left out; `check_plan` tells it, and says what `tools` may be.
+    """
+    known = ToolSet(tools)
+    ignored: list[PlanProblem] = []
+    return [
+        {
+            "tool": task.tool,
+            "id": task.id,
+            "arguments": [_entry(name, value, known.get(task.tool)) for name, value in task.arguments.items()],
+            "after": list(task.after),
+        }
+        for _, task in read_tasks(plan, known, ignored.append)
+    ]
+
+
+def _entry(name: str, value: Json | Reference, tool: PlanTool | None) -> Json:
+    if isinstance(value, Reference):
+        return {"name": name, "is": value.kind, "text": str(value)}
+    return {"name": name, "is": "value", "text": uniform_text(value, name, tool)}

@@ -1,0 +1,399 @@
+"""The tools that a plan may call, what their outputs hold, and the verdict on arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import cast
+
+from instrc.problems.plans import ToolsFault
+from instrc.problems.problem import CompileError
+from instrc.schema.flattening.flatten import flatten
+from instrc.schema.kinds import ALL, own_kinds
+from instrc.schema.patterns import matches
+from instrc.schema.relations import disjoint
+from instrc.schema.validation import validate
+from instrc.schema.walk import TRIVIAL, walk
+from instrc.text.arguments import model_as_json
+from instrc.text.jsonvalue import Json, JsonArray, as_object, as_text
+from instrc.text.limits import RELATED_BRANCHES, RELATED_LEVELS, SHOWN_VERDICT
+from instrc.tools.python_types import describes_values, schema_of_result, schema_of_type
+from instrc.tools.tasks import argument_text, argument_value
+from instrc.tools.tool import Tool as ShownTool
+
+# The verdict on the values of arguments.
+
+
+_SAYS_NOTHING = frozenset({"title", "description", "default", "examples", "contentMediaType", "contentEncoding", "$comment"})
+
+
+class ArgumentValidator:
+    """The verdict on values of one schema; a schema that cannot be applied accepts all."""
+
+    def __init__(self, schema: Json, definitions: dict[str, Json]) -> None:
+        self._schema = {**schema, "$defs": definitions} if definitions and schema.__class__ is dict else schema
+        self._any_text = (
+            isinstance(schema, dict) and schema.get("type") == "string" and _SAYS_NOTHING.issuperset(schema.keys() - {"type"})
+        )
+
+    def accepts(self, value: Json) -> bool:
+        """Tell whether a value satisfies the schema."""
+        return self.fault(value) is None
+
+    def fault(self, value: Json) -> str | None:
+        """Return what is wrong with a value, in a few words; `None` if nothing is."""
+        if self._any_text and value.__class__ is str:  # most arguments of most tools
+            return None
+        for violation in validate(value, self._schema, most=1):
+            if violation.keyword == "schema":  # the schema cannot be applied: that is not the plan's fault
+                return None
+            said = violation.message
+            return said if len(said) <= SHOWN_VERDICT else f"{said[: SHOWN_VERDICT - 1]}…"
+        return None
+
+
+# The tools that a plan may call: `{NAME: {"activity" | "process", "arguments", "output", "bound"?}}`.
+#
+# Tools as models are shown them will do, in a list or by name: each has the schema of what it takes.
+# So do annotated functions and types of Python.
+
+
+_ANNOTATIONS = frozenset(
+    {"title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly", "propertyOrdering"}
+)
+_ARGUMENTS = (
+    *("arguments", "parameters", "parametersJsonSchema", "parameters_json_schema"),
+    *("input_schema", "inputSchema", "schema"),
+)
+"""How providers and protocols name the schema of what a tool takes."""
+_OF_TOOLS = frozenset({"activity", "process", "bound", "name", "title", "description"})
+"""What an entry of a map may say of a tool beside what it takes and gives."""
+_OUTPUTS = ("output", "output_schema", "outputSchema")
+_PER_ARGUMENT = frozenset({"type", "properties", "required", "additionalProperties", "patternProperties", "$defs", "$schema"})
+"""Keywords of a tool's arguments that are looked at one argument at a time."""
+_OF_SCHEMAS = (_PER_ARGUMENT - {"type"}) | {"$ref", "allOf", "anyOf", "oneOf"}
+"""What only a schema says, whoever defines the tool."""
+
+
+class PlanTool:
+    """One tool as a plan sees it."""
+
+    def __init__(self, name: str, entry: Json) -> None:
+        self.name = name
+        given = entry if entry.__class__ is dict else {}
+        self._arguments: Json = given.get("arguments", {})
+        self._output: Json = given.get("output", {})
+        bound = given.get("bound")
+        self.bound: frozenset[str] = frozenset(bound) if bound.__class__ is dict else frozenset()
+        """Arguments that the program gives."""
+        self._validators: dict[str, ArgumentValidator] = {}
+
+    @cached_property
+    def arguments(self) -> dict[str, Json]:
+        """The schema of all arguments together, flat."""
+        flat = _flat(self._arguments)
+        return flat if flat.__class__ is dict else {}
+
+    @cached_property
+    def output(self) -> Json:
+        """The schema of what it gives back, flat."""
+        return _flat(self._output)
+
+    @cached_property
+    def properties(self) -> dict[str, Json]:
+        """The schemas of the arguments by name."""
+        properties = self.arguments.get("properties")
+        return properties if properties.__class__ is dict else {}
+
+    @cached_property
+    def required(self) -> tuple[str, ...]:
+        """The arguments that a plan has to give."""
+        names = self.arguments.get("required")
+        return tuple(as_text(name) for name in names if name not in self.bound) if isinstance(names, list) else ()
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The arguments that a plan may give and whose names are known."""
+        return tuple(name for name in self.properties if name not in self.bound)
+
+    @cached_property
+    def whole(self) -> ArgumentValidator | None:
+        """The verdict on all arguments together, where something is said that is not about one of them."""
+        further = any(word not in _PER_ARGUMENT and word not in _ANNOTATIONS for word in self.arguments)
+        return ArgumentValidator(self.arguments, {}) if further and not self.bound else None
+
+    def schema(self, name: str) -> Json:
+        """Return the schema of an argument; `None` if the tool takes none of that name.
+
+        An object that says nothing of names it does not list takes no others, unless it lists none.
+        """
+        if name in self.bound:
+            return None
+        patterns = self.arguments.get("patternProperties")
+        by_pattern = patterns if patterns.__class__ is dict else {}
+        found = [schema for pattern, schema in by_pattern.items() if matches(pattern, name) is not False]
+        if name in self.properties:
+            return self.properties[name] if not found else {"allOf": [self.properties[name], *found]}
+        if found:
+            return {"allOf": found}
+        rest = self.arguments.get("additionalProperties", not self.properties)
+        return None if rest is False else rest
+
+    def validator(self, name: str) -> ArgumentValidator:
+        """Return the verdict on values of an argument that the tool takes."""
+        found = self._validators.get(name)
+        if found is None:
+            definitions = self.arguments.get("$defs")
+            found = ArgumentValidator(self.schema(name), definitions if definitions.__class__ is dict else {})
+            if name in self.properties:
+                self._validators[name] = found
+        return found
+
+    def takes_text(self, name: str) -> bool:
+        """Tell whether an argument is a text whatever is in it, so that a text of digits is no number."""
+        schema = self.schema(name)
+        return schema.__class__ is dict and own_kinds(schema) == {"string"}
+
+    def takes_itself(self, name: str, value: Json) -> bool:
+        """Tell whether `{"from": …}` is a value of its own for an argument: its schema speaks of such objects."""
+        schema = self.schema(name)
+        if schema in TRIVIAL or schema is None or schema.__class__ is not dict or _ANNOTATIONS.issuperset(schema):
+            return False
+        return self.validator(name).accepts(value)
+
+
+class ToolSet:
+    """All tools of a plan; each is read when it is first asked for."""
+
+    def __init__(self, tools: object) -> None:
+        self._entries: Mapping[str, Json] = tools_by_name(tools)
+        self._tools: dict[str, PlanTool] = {}
+        self.fitting: dict[tuple[str, bool, str, tuple[str, ...], str, str], str | None] = {}
+        """Why outputs do not fit arguments, as far as it was asked: it depends on the schemas of the two tools alone."""
+        self.names: tuple[str, ...] = tuple(name for name in self._entries if name.__class__ is str)
+
+    def get(self, name: str) -> PlanTool | None:
+        """Return a tool; `None` if there is none of that name."""
+        found = self._tools.get(name)
+        if found is None and name in self._entries:
+            found = self._tools[name] = PlanTool(name, self._entries[name])
+        return found
+
+
+def why_undescribed(tools: object) -> str | None:
+    """Return why no schema can be made of a function or type of Python among tools; `None` if there is none such."""
+    for tool in tools.values() if isinstance(tools, Mapping) else tools if isinstance(tools, list | tuple) else ():
+        if tool.__class__ is dict or _entry_of(tool).__class__ is dict:
+            continue
+        try:
+            described = schema_of_type(tool)
+            if described is not None and not describes_values(tool):
+                schema_of_result(tool)
+        except (TypeError, CompileError) as error:
+            return str(error)
+    return None
+
+
+def fault_of_tools(tools: object) -> tuple[str | None, ToolsFault] | None:
+    """Return what is wrong with the tools of a plan, and the name of the tool that is none; `None` if they are sound.
+
+    Tools are a map, or a list that is empty or holds at least one.
+    A list as a provider takes it may hold tools of the provider itself, which no plan can call.
+    """
+    if not isinstance(tools, Mapping) and not (isinstance(tools, list | tuple) and (not tools or tools_by_name(tools))):
+        return None, "no tools"
+    for name, entry in tools_by_name(tools).items():
+        fault = _fault_of_tool(entry, listed=not isinstance(tools, Mapping))
+        if fault is not None:
+            return str(name), fault
+    return None
+
+
+def _fault_of_tool(entry: Json, *, listed: bool) -> ToolsFault | None:
+    if entry.__class__ is not dict:
+        return "no object"
+    if "arguments" in entry:
+        return None if entry["arguments"].__class__ in {dict, bool, type(None)} else "no schema"
+    unknown = _OF_SCHEMAS.intersection(entry) if listed else entry.keys() - _OF_TOOLS - {*_OUTPUTS}
+    if not unknown:
+        return None
+    return "bare schema" if not _OF_SCHEMAS.isdisjoint(entry) or "type" in entry else "no arguments"
+
+
+def tools_by_name(tools: object) -> dict[str, Json]:
+    """Return tools by name, each as in a process; what is no tool is left out of a list."""
+    if isinstance(tools, Mapping):
+        return {name: _entry_of(tool) for name, tool in tools.items()}
+    found: dict[str, Json] = {}
+    for tool in tools if isinstance(tools, list | tuple) else ():
+        entry = _entry_of(tool)
+        name = entry.get("name") if entry.__class__ is dict else None
+        if name.__class__ is str:
+            found.setdefault(name, entry)
+    return found
+
+
+def _entry_of(tool: object) -> Json:
+    """Return a tool as in a process: what it takes in `arguments`, what it gives in `output`; as it is if it is not one."""
+    said = _of_shown(tool) if isinstance(tool, ShownTool) else _of_python(tool)
+    if said.__class__ is dict and said.get("function").__class__ is dict:
+        said = said["function"]
+    if said.__class__ is not dict:
+        return said
+    found = {"arguments": _ARGUMENTS, "output": _OUTPUTS}
+    return said | {key: said[word] for key, words in found.items() for word in words[::-1] if word in said}
+
+
+def _of_shown(tool: ShownTool) -> Json:
+    said = _of_python(tool.schema)
+    if said is not tool.schema and isinstance(said, dict):  # a type or a function
+        return {**said, "name": tool.name}
+    return {"name": tool.name, "arguments": said}
+
+
+def _of_python(tool: object) -> Json:
+    """Return what a function or a type of Python takes and gives; any other value as it is."""
+    if tool.__class__ in {dict, list, str, int, float, bool, type(None)}:
+        return cast("Json", tool)
+    try:
+        described = schema_of_type(tool)
+        output = {} if described is None or describes_values(tool) else schema_of_result(tool)
+    except (TypeError, CompileError):  # pydantic cannot describe it, or is not installed
+        described = None
+    if described is None:
+        return model_as_json(tool)  # of a library such as that of MCP
+    if not _is_of_objects(described.schema):
+        return cast("Json", tool)
+    return {"name": described.name, "arguments": described.schema, "output": output}
+
+
+def _is_of_objects(schema: Json) -> bool:
+    """Tell whether pydantic describes an object: by its type, or by reference where it holds itself."""
+    return schema.__class__ is dict and (schema.get("type") == "object" or "$ref" in schema)
+
+
+def _flat(schema: Json) -> Json:
+    """Return a schema without references and `allOf`; as it is if it cannot be read."""
+    if not any(node.__class__ is dict and not node.keys().isdisjoint(("$ref", "allOf")) for _, node in walk(schema)):
+        return schema
+    try:
+        flat: Json = flatten(schema)
+    except CompileError:
+        return schema
+    return flat
+
+
+# The two spellings of a plan: typed arguments, and the uniform list that fits every target's budget.
+#
+# Typed: `{"query": "boats", "limit": {"from": "t1.count"}}`.
+# Uniform: `[{"name": "query", "is": "value", "text": "boats"}, {"name": "limit", "is": "from", "text": "t1.count"}]`.
+# The text of a value is the value itself for an argument that is a text, else JSON, else a text after all.
+
+
+def uniform_value(text: str, name: str, tool: PlanTool | None) -> Json:
+    """Return the value that a text of the uniform spelling stands for."""
+    return argument_value(text, raw=tool is not None and tool.takes_text(name))
+
+
+def uniform_text(value: Json, name: str, tool: PlanTool | None) -> str:
+    """Return the text that stands for a value in the uniform spelling."""
+    return argument_text(value, raw=tool is not None and tool.takes_text(name))
+
+
+# What the schema of an output says of its parts: a member, the elements of a list.
+#
+# Schemas are flat; where one says too little, or something that is not looked at here, anything may fit.
+
+
+NULL: Json = {"type": "null"}
+
+
+def part_of_output(schema: Json, step: str) -> Json:
+    """Return the schema of what a step leads to in a value of a schema; `null` is among it where there may be nothing."""
+    return _union([each for branch in alternatives(schema) for each in _parts(branch, step)])
+
+
+def elements(schema: Json) -> Json:
+    """Return the schema of the elements of a list; `False` if there are none."""
+    found: list[Json] = []
+    for branch in alternatives(schema):
+        names = _types(branch)
+        if names is None or "array" in names:
+            prefix = branch.get("prefixItems") if branch.__class__ is dict else None
+            found += prefix if prefix.__class__ is list else []
+            found.append(branch.get("items", True) if branch.__class__ is dict else branch)
+    return _union([each for each in found if each is not False])
+
+
+def is_no_list(schema: Json) -> bool:
+    """Tell whether a value of a schema is certainly no list; one that is `null` has no elements either."""
+    types = [_types(branch) for branch in alternatives(schema)]
+    return all(names is not None and "array" not in names for names in types)
+
+
+def alternatives(schema: Json, depth: int = 0) -> Iterator[Json]:
+    """Yield schemas one of which holds for each value of a schema; each may say less than it does, never more."""
+    branches: JsonArray | None = None
+    if isinstance(schema, dict) and depth < RELATED_LEVELS:
+        branches = next((found for word in ("anyOf", "oneOf") if isinstance(found := schema.get(word), list)), None)
+    if not isinstance(schema, dict) or branches is None or len(branches) > RELATED_BRANCHES:
+        yield schema
+        return
+    rest = {key: value for key, value in schema.items() if key not in {"anyOf", "oneOf"}}
+    for branch in branches:
+        if branch is True or branch == {}:
+            yield rest
+        elif branch.__class__ is dict and not disjoint(rest, branch):
+            for inner in alternatives(branch, depth + 1):
+                bare = "type" in rest and isinstance(inner, dict) and "type" not in inner
+                yield {**as_object(inner), "type": rest["type"]} if bare else inner
+
+
+def _parts(schema: Json, step: str) -> Iterator[Json]:
+    """Yield what a step leads to in one alternative."""
+    if schema.__class__ is not dict:
+        yield True
+        return
+    names = _types(schema)
+    if names is None or "object" in names:
+        yield from _member(schema, step)
+    if (names is None or "array" in names) and step.isdecimal():
+        yield from _element(schema, int(step[:9]))
+    elif names is not None and "array" in names:
+        yield NULL
+    if names is not None and not {"object", "array"}.issuperset(names):
+        yield NULL
+
+
+def _member(schema: dict[str, Json], name: str) -> Iterator[Json]:
+    properties, patterns, required = (schema.get(word) for word in ("properties", "patternProperties", "required"))
+    if patterns.__class__ is dict and any(matches(pattern, name) is not False for pattern in patterns):
+        yield True
+        return
+    if properties.__class__ is dict and name in properties:
+        yield properties[name]
+    else:
+        rest = schema.get("additionalProperties", True)
+        if rest is not False:
+            yield rest
+    if required.__class__ is not list or name not in required:
+        yield NULL
+
+
+def _element(schema: dict[str, Json], index: int) -> Iterator[Json]:
+    prefix, least = schema.get("prefixItems"), schema.get("minItems", 0)
+    if prefix.__class__ is list and index < len(prefix):
+        yield prefix[index]
+    else:
+        yield schema.get("items", True)
+    if least.__class__ is not int or least <= index:
+        yield NULL
+
+
+def _types(schema: Json) -> frozenset[str] | None:
+    kinds = own_kinds(schema) if schema.__class__ is dict else ALL
+    return None if kinds == ALL else kinds
+
+
+def _union(schemas: list[Json]) -> Json:
+    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas} if schemas else False

@@ -1,0 +1,274 @@
+"""Write typed classes of Python for schemas."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from instrc.problems.problem import CompileError
+from instrc.problems.settings import MissingExtra
+from instrc.schema.kinds import is_number
+from instrc.schema.vocabulary import COUNTS
+from instrc.schema.walk import map_schemas, walk
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object
+from instrc.text.limits import CLASS_NUMBER
+from instrc.text.names import free_name, pascal
+from instrc.text.visible import visible, visible_lines
+
+# Let `datamodel-code-generator` write the classes of schemas.
+#
+# The classes say what a value is made of: names, order, types, choices, bounds.
+# Whether a value is valid is decided by its schema, in `lift`, before it becomes an instance.
+# So the classes leave out what two libraries read differently: patterns, formats other than dates, what no type of Python can
+# say.
+
+
+_KEPT = frozenset(
+    """
+    $ref $defs type properties required items prefixItems additionalProperties anyOf oneOf allOf enum const title description
+    minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems
+    """.split()  # noqa: SIM905  -- a table of words
+)
+_FORMATS = frozenset({"date"})
+_PROTECTED = ("model_dump", "model_validate")
+_TYPES = frozenset(
+    "Annotated Any BaseModel ConfigDict Field Literal RootModel bool date dict float int list str tuple".split()  # noqa: SIM905  -- as above
+)
+_HEAD = '"""{title}\n\nWritten by `instrc types`; do not edit.\n"""\n\n'
+
+
+def module(title: str, parts: Mapping[str, Json]) -> str:
+    """Return the text of a module with a class for each definition, by name.
+
+    `CompileError` with a `missing-extra` problem if the generator is not installed.
+    """
+    try:
+        from datamodel_code_generator import generate  # an extra: few need it, and none at run time
+        from datamodel_code_generator.enums import DataModelType, InputFileType
+        from datamodel_code_generator.format import Formatter, PythonVersion
+        from datamodel_code_generator.parser import LiteralType
+    except ImportError:
+        raise CompileError([MissingExtra(feature="`instrc types`", extra="types", package="datamodel-code-generator")]) from None
+    definitions = {name: _with_title(expressible(schema), name) for name, schema in parts.items()}
+    text = generate(
+        dumps({"$defs": definitions}),
+        input_file_type=InputFileType.JsonSchema,
+        output_model_type=DataModelType.PydanticV2BaseModel,
+        target_python_version=PythonVersion.PY_311,
+        formatters=[Formatter.BUILTIN],
+        aliases=_aliases(definitions),
+        allow_remote_refs=False,  # nothing is ever fetched
+        allow_population_by_field_name=True,
+        custom_file_header=_HEAD.format(title=_in_docstring(title)).rstrip(),
+        disable_timestamp=True,
+        enum_field_as_literal=LiteralType.All,
+        remove_special_field_name_prefix=True,
+        settings_path=Path(os.path.abspath(os.sep)),  # noqa: PTH100  -- it reads the nearest `pyproject.toml`, which is about other texts
+        skip_root_model=True,
+        use_annotated=True,
+        use_double_quotes=True,
+        use_field_description=True,
+        use_schema_description=True,
+        use_standard_collections=True,
+        use_union_operator=True,
+    )
+    if not isinstance(text, str):
+        message = f"the generator wrote no module: {type(text).__name__}"
+        raise TypeError(message)
+    ast.parse(text)
+    return f"{text.rstrip()}\n"
+
+
+def expressible(schema: Json) -> Json:
+    """Return what classes can say of a schema."""
+
+    def change(node: Json) -> Json:
+        if not isinstance(node, dict):
+            return node
+        kept = {key: value for key, value in node.items() if key in _KEPT}
+        if node.get("format") in _FORMATS:
+            kept["format"] = node["format"]
+        if isinstance(said := kept.get("description"), str):
+            kept["description"] = visible_lines(said)
+        if not all(map(_plain, as_array(kept.get("enum", [])))):
+            del kept["enum"]
+        if not _plain(kept.get("const")):
+            del kept["const"]
+        return {keyword: value for keyword, value in kept.items() if not _is_too_large(keyword, value)}
+
+    return map_schemas(schema, change)
+
+
+def _plain(value: Json) -> bool:
+    return value is None or isinstance(value, str | bool) or (isinstance(value, int) and abs(value) < CLASS_NUMBER)
+
+
+def _is_too_large(keyword: str, value: Json) -> bool:
+    """Tell whether a keyword holds a number that the libraries do not read; no text or list is longer than `sys.maxsize`."""
+    return is_number(value) and abs(value) >= (sys.maxsize if keyword in COUNTS else CLASS_NUMBER)
+
+
+def _aliases(definitions: Mapping[str, Json]) -> dict[str, str]:
+    """Return other names for fields that would hide a method of pydantic or a type; the generator knows the others."""
+    nodes: list[dict[str, Json]] = [node for schema in definitions.values() for _, node in walk(schema) if isinstance(node, dict)]
+    names = {name for node in nodes for name in as_object(node.get("properties", {}))}
+    found: dict[str, str] = {}
+    for name in sorted(names):
+        if name.startswith(_PROTECTED) or name in _TYPES:
+            other = f"field_{name}"
+            while other in names:
+                other += "_"
+            found[name] = other
+    return found
+
+
+def _with_title(schema: Json, name: str) -> Json:
+    """Return a schema under the title of its class: the generator names by it."""
+    return {**schema, "title": name} if isinstance(schema, dict) else schema
+
+
+def _in_docstring(text: str) -> str:
+    return visible(" ".join(text.split())).replace("\\", "\\\\").replace('"', "'")
+
+
+# Name the schemas that become classes: one for each document, one for each step in it.
+#
+# Equal steps share one class, and so do equal definitions of one name.
+# A step that differs in the result, where thoughts are stripped, has a second class there, with `Result` at its end.
+
+
+_STEP = re.compile(r"step\d+_(.+)")
+_IN_USE = frozenset({"Annotated", "Any", "AwareDatetime", "BaseModel", "ConfigDict", "Field", "Literal", "RootModel", "Union"})
+"""Names that the generated module imports; `True` and its like are keywords."""
+RESULT = "Result"
+
+
+class Parts:
+    """The definitions of one module, by the names of their classes, in order."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self.found: dict[str, Json] = {}
+        self._shared: dict[str, str] = {}
+        """The classes of definitions, by what they say with all that they refer to."""
+
+    def take(self, name: str, schema: Json, suffix: str = "") -> str:
+        """Add a document, its definitions and its steps; return the name of its class."""
+        own = self._reserved(class_name(name) + suffix)
+        definitions = as_object(schema.get("$defs", {})) if isinstance(schema, dict) else {}
+        moved, new = {"#": own}, {}
+        for key in definitions:
+            whole = _whole(key, definitions)
+            name_of_class = None if whole is None else self._shared.get(whole)
+            if name_of_class is None:
+                name_of_class = new[key] = self._reserved(class_name(key))
+            if whole is not None:
+                self._shared[whole] = name_of_class
+            moved[f"#/$defs/{_pointer(key)}"] = name_of_class
+        for key, name_of_class in new.items():
+            self.found[name_of_class] = _redirected(definitions[key], moved)
+        self.found[own] = self._with_steps(_redirected(_without_definitions(schema), moved), suffix)
+        return own
+
+    def _with_steps(self, schema: Json, suffix: str) -> Json:
+        """Replace the steps of a document by references to classes of their own."""
+        properties = schema.get("properties") if isinstance(schema, dict) else None
+        if not isinstance(schema, dict) or not isinstance(properties, dict):
+            return schema
+        steps: JsonObject = {}
+        for key, step in properties.items():
+            named = _STEP.fullmatch(key)
+            steps[key] = step if named is None else self._step(class_name(named[1]), step, suffix)
+        return {**schema, "properties": steps}
+
+    def _step(self, name: str, step: Json, suffix: str) -> Json:
+        """Return the reference to the class of a step; of a step that repeats, its elements have the class."""
+        if not isinstance(step, dict):
+            return step
+        if isinstance(step.get("items"), dict) and "prefixItems" not in step:
+            return {**step, "items": self._step(name, step["items"], suffix)}
+        if not isinstance(step.get("properties"), dict):
+            return step
+        kinds = step.get("type")
+        reference: Json = {"$ref": f"#/$defs/{self._class_of_step(name, {**step, 'type': 'object'}, suffix)}"}
+        if isinstance(kinds, list) and "null" in kinds:
+            return {"anyOf": [reference, {"type": "null"}]}
+        return reference
+
+    def _class_of_step(self, name: str, step: Json, suffix: str) -> str:
+        """Return the class of a step: that of an equal one of the same name, or a new one."""
+        for known in (name, name + suffix):
+            if self.found.get(known) == step:
+                return known
+        fresh = self._reserved(name if name not in self.found else name + suffix)
+        self.found[fresh] = step
+        return fresh
+
+    def _reserved(self, name: str) -> str:
+        """Return a name that is free, and keep it."""
+        free = free_name(name, lambda each: each in self.found or each in _IN_USE, joint="")
+        self.found[free] = {}
+        return free
+
+
+def module_parts(documents: Mapping[str, tuple[Mapping[str, Json], Json]]) -> dict[str, Json]:
+    """Return the definitions for tools by name, each with what the model fills in, by name, and its result."""
+    parts = Parts()
+    for name, (filled_in, result) in documents.items():
+        for each, schema in filled_in.items():
+            parts.take(each, schema)
+        parts.take(name, result, RESULT)
+    return parts.found
+
+
+def class_name(name: str) -> str:
+    """Return a name as that of a class: `FindSlot` for `find_slot`."""
+    text = "".join(sign for sign in pascal(name) if sign == "_" or sign.isalnum())
+    text = text if text.isidentifier() else f"Class{text}"
+    text = text if text.isidentifier() else "Class"
+    return f"{text}_" if keyword.iskeyword(text) else text
+
+
+def _whole(key: str, definitions: Mapping[str, Json]) -> str | None:
+    """Return a definition with all that it refers to, as text; `None` if it refers to something else than definitions."""
+    by_pointer = {f"#/$defs/{_pointer(each)}": each for each in definitions}
+    reached = {key: definitions[key]}
+    waiting = [definitions[key]]
+    while waiting:
+        for _, node in walk(waiting.pop()):
+            reference = node.get("$ref") if isinstance(node, dict) else None
+            if not isinstance(reference, str):
+                continue
+            if reference not in by_pointer:
+                return None
+            name = by_pointer[reference]
+            if name not in reached:
+                reached[name] = definitions[name]
+                waiting.append(definitions[name])
+    return dumps(reached, indent=False)
+
+
+def _pointer(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def _without_definitions(schema: Json) -> Json:
+    return {key: value for key, value in schema.items() if key != "$defs"} if isinstance(schema, dict) else schema
+
+
+def _redirected(schema: Json, moved: Mapping[str, str]) -> Json:
+    """Return a schema with its references pointing to where definitions stand now."""
+
+    def change(node: Json) -> Json:
+        if not isinstance(node, dict):
+            return node
+        reference = node.get("$ref")
+        return {**node, "$ref": f"#/$defs/{moved[reference]}"} if isinstance(reference, str) and reference in moved else node
+
+    return map_schemas(schema, change)

@@ -1,0 +1,517 @@
+"""Read a type or a function of Python as a schema."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import re
+import sys
+import typing
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from types import UnionType
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, TypeGuard, TypeVar, cast
+
+from instrc.problems.importing import MissingLibrary
+from instrc.problems.problem import CompileError
+from instrc.text.arguments import attribute
+from instrc.text.jsonvalue import Json, JsonObject
+
+if TYPE_CHECKING:
+    from griffe import DocstringSection
+    from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+    from pydantic_core import core_schema
+
+
+# The names of a class's members: a class of pydantic may be made from other names than it is written with.
+
+
+def with_input_names(value: object, written: Json) -> Json:
+    """Return what pydantic has written of an instance, with the names that its class is made from, and its schema has.
+
+    `validation_alias` instead of `serialization_alias`, at each level.  What a serializer of the class has given another
+    shape stays as it is.
+    """
+    if getattr(type(value), "__pydantic_root_model__", False):
+        return with_input_names(getattr(value, "root", None), written)
+    fields = getattr(type(value), "__pydantic_fields__", None) or getattr(type(value), "__dataclass_fields__", None)
+    if isinstance(written, dict) and isinstance(fields, Mapping):
+        names = {_written_name(name, field): (name, _input_name(name, field)) for name, field in fields.items()}
+        return {
+            names[key][1] if key in names else key: with_input_names(getattr(value, names[key][0], None), item)
+            if key in names
+            else item
+            for key, item in written.items()
+        }
+    if isinstance(written, dict) and isinstance(value, Mapping) and len(value) == len(written):
+        return {key: with_input_names(item, written[key]) for key, item in zip(written, value.values(), strict=True)}
+    if isinstance(written, list) and isinstance(value, list | tuple | set | frozenset) and len(value) == len(written):
+        return [with_input_names(item, below) for item, below in zip(value, written, strict=True)]
+    return written
+
+
+def _written_name(name: str, field: object) -> str:
+    alias = getattr(field, "serialization_alias", None) or getattr(field, "alias", None)
+    return alias if isinstance(alias, str) else name
+
+
+def _input_name(name: str, field: object) -> str:
+    """Return the name that the schema of a class has for a field: of several choices the first that is one name."""
+    alias = getattr(field, "validation_alias", None) or getattr(field, "alias", None)
+    choices = getattr(alias, "choices", [alias])
+    return next((choice for choice in choices if isinstance(choice, str)), name)
+
+
+_OF_USERS = frozenset({"config", "default", "expected", "members", "metadata"})
+"""Members of what pydantic makes of a type that hold values of users, which may have any shape."""
+
+
+def field_of_path(core: object) -> tuple[str, list[object]] | None:
+    """Return a field in what pydantic makes of a type that is read by an `AliasPath` only, with the path; `None` without one."""
+    waiting: list[tuple[object, bool]] = [(core, False)]
+    while waiting:
+        here, by_name = waiting.pop()
+        if isinstance(here, dict):
+            config = here.get("config")
+            if isinstance(config, dict):
+                by_name = bool(config.get("validate_by_name", config.get("populate_by_name", False)))
+            fields = here.get("fields")
+            named = fields.items() if isinstance(fields, dict) else _named(fields)
+            for name, field in named if not by_name else ():
+                alias = field.get("validation_alias") if isinstance(field, dict) else None
+                if not isinstance(alias, list) or not alias:
+                    continue
+                choices = alias if isinstance(alias[0], list) else [alias]
+                if all(len(choice) > 1 for choice in choices):
+                    return str(name), choices[0]
+            waiting += [(part, by_name) for word, part in here.items() if word not in _OF_USERS]
+        elif isinstance(here, list | tuple):
+            waiting += [(part, by_name) for part in here]
+    return None
+
+
+def _named(fields: object) -> list[tuple[object, object]]:
+    """Return the fields of a dataclass, which are in a list, with their names."""
+    return [(each.get("name"), each) for each in fields if isinstance(each, dict)] if isinstance(fields, list) else []
+
+
+# What the docstring of a function says of its parameters, in the style of Google, numpy or Sphinx: `griffe` reads it.
+
+
+_STYLES: tuple[Literal["google", "numpy", "sphinx"], ...] = ("google", "numpy", "sphinx")
+
+
+def share_docstring(text: str, schema: dict[str, Json]) -> tuple[str, dict[str, Json]]:
+    """Return what of a docstring is about the whole function, and the schema with what is about its parameters there.
+
+    A parameter that has a description keeps it. What finds no place in the schema stays in the text.
+    Without the library, or where the docstring has no list of parameters, all stays as it is.
+    """
+    properties = schema.get("properties")
+    sections = _sections(text)
+    if not isinstance(properties, dict) or not sections:
+        return text, schema
+    rest: list[str] = []
+    described = dict(properties)
+    for section in sections:
+        if section.kind.value == "parameters":
+            for each in section.value:
+                said, own = each.description.strip(), described.get(each.name)
+                if isinstance(own, dict) and "description" not in own:
+                    described[each.name] = {**own, "description": said} if said else own
+                elif said and not (isinstance(own, dict) and own["description"] == said):
+                    rest.append(f"{each.name}: {said}")
+        else:
+            words = _words(section)
+            if words is None:
+                return text, {**schema, "properties": described}
+            rest.append(words)
+    return "\n\n".join(filter(None, rest)), {**schema, "properties": described}
+
+
+def _sections(text: str) -> list[DocstringSection]:
+    """Return the sections of a docstring by the first style in which it has a list of parameters; none without one."""
+    try:
+        from griffe import Docstring  # optional
+    except ImportError:
+        return []
+    for style in _STYLES:
+        sections = Docstring(text, lineno=1).parse(style, warnings=False)
+        if any(section.kind.value == "parameters" for section in sections):
+            return sections
+    return []
+
+
+def _words(section: DocstringSection) -> str | None:
+    """Return a section as text; `None` for one that the library takes apart in another way."""
+    match section.kind.value:
+        case "text":
+            return str(section.value).strip()
+        case "returns" | "yields":
+            return f"{section.kind.value.title()}: {'; '.join(each.description.strip() for each in section.value)}"
+        case "raises":
+            return "\n".join(f"Raises {each.annotation}: {each.description.strip()}" for each in section.value)
+        case _:
+            return None
+
+
+# Read a function: its docstring, its annotations, and whether a model can give it its arguments.
+
+
+class UndescribedError(TypeError):
+    """A type or a function that no schema can describe; the text says why."""
+
+
+def function_of(value: object) -> Callable[..., object] | None:
+    """Return a function or method, one with some arguments given (`functools.partial`), or the one that a wrapper is around."""
+    if isinstance(value, type) or not callable(value):
+        return None
+    if not inspect.isfunction(value) and inspect.isroutine(inner := attribute(value, "__wrapped__")):
+        return inner  # of `functools.cache` and decorators that are classes
+    return value if isinstance(value, partial) or inspect.isroutine(value) else None
+
+
+def docstring_of(function: object) -> str | None:
+    """Return the docstring of a function; the one that `__call__` inherits is about no function."""
+    inherited = getattr(function, "__name__", "") == "__call__" and not getattr(function, "__doc__", None)
+    return None if inherited else inspect.getdoc(function)
+
+
+def with_read_annotations(routine: Callable[..., object]) -> Callable[..., object]:
+    """Return a method or a partial as a function whose annotations are no texts: pydantic finds no names of its module."""
+    inner = routine.func if isinstance(routine, partial) else routine
+    if inspect.isfunction(routine) or inspect.isbuiltin(inner):
+        return routine
+    try:
+        signature, hints = inspect.signature(routine), typing.get_type_hints(inner, include_extras=True)
+    except Exception:  # noqa: BLE001  -- a name in an annotation that means nothing: pydantic says so
+        return routine
+
+    def call() -> None:
+        """Stand for the routine."""
+
+    parameters = [each.replace(annotation=hints.get(name, each.annotation)) for name, each in signature.parameters.items()]
+    vars(call).update(__signature__=signature.replace(parameters=parameters))
+    call.__annotations__ = hints
+    call.__name__, call.__module__ = getattr(inner, "__name__", "call"), getattr(inner, "__module__", __name__)
+    return call
+
+
+def refuse_unnamed(function: Callable[..., object]) -> None:
+    """Raise an `UndescribedError` for a function with parameters that no caller can name: a model names all arguments."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return
+    name = getattr(function, "__qualname__", None) or str(function)
+    for place, parameter in enumerate(parameters):
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            message = f"`{name}` takes `*{parameter.name}`, but a model gives each argument by its name: take a list instead"
+            raise UndescribedError(message)
+        if parameter.kind is parameter.POSITIONAL_ONLY and not inspect.isbuiltin(function):
+            message = f"`{name}` takes `{parameter.name}` by its place only, but a model gives each argument by its name"
+            raise UndescribedError(message)
+        unbound = place == 0 and parameter.name in {"self", "cls"} and parameter.annotation is parameter.empty
+        if unbound and inspect.isfunction(function):
+            message = f"`{name}` is a method without its object: give that of an instance, as in `object.{function.__name__}`"
+            raise UndescribedError(message)
+
+
+# Describe times and spans of time as the classes of Python read and write them.
+#
+# The formats that pydantic names for them are those of RFC 3339, which takes less: a `date-time` and a `time` have a zone,
+# a `duration` has no sign and no fraction.
+
+
+_TIME = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?"
+_DATE_TIME = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}T{_TIME}$"
+_TIME_OF_DAY = rf"^{_TIME}(Z|[-+][0-9]{{2}}:[0-9]{{2}})?$"
+_SPAN = r"^-?P([0-9]+[YMWD])*([0-9]+[YMWD]|T([0-9]+[HM])*[0-9]+(\.[0-9]+)?[HMS])$"
+
+
+def described(describe: Callable[..., JsonObject]) -> JsonObject:
+    """Return what a method that describes a type says: with our words for times, where it takes pydantic's generator."""
+    try:
+        parameter = inspect.signature(describe).parameters.get("schema_generator")
+    except (TypeError, ValueError):
+        return describe()
+    usual = getattr(None if parameter is None else parameter.default, "__module__", "") == "pydantic.json_schema"
+    return describe(schema_generator=_generator()) if usual else describe()
+
+
+@lru_cache(maxsize=1)
+def _generator() -> type[GenerateJsonSchema]:
+    from pydantic.json_schema import GenerateJsonSchema  # optional: only who has such types has it
+
+    class Generator(GenerateJsonSchema):
+        def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
+            if schema.get("tz_constraint") == "naive":
+                return {"type": "string", "pattern": _DATE_TIME}
+            return super().datetime_schema(schema)
+
+        def time_schema(self, schema: core_schema.TimeSchema) -> JsonSchemaValue:  # noqa: ARG002  -- of pydantic
+            return {"type": "string", "pattern": _TIME_OF_DAY}
+
+        def timedelta_schema(self, schema: core_schema.TimedeltaSchema) -> JsonSchemaValue:
+            said = super().timedelta_schema(schema)
+            return {"type": "string", "pattern": _SPAN} if said.get("format") == "duration" else said
+
+    return Generator
+
+
+# Make typed dicts readable for pydantic, which reads those of `typing` from Python 3.12 on only.
+
+
+T = TypeVar("T")
+
+
+def with_readable_dicts(value: T) -> T:
+    """Return a type with the typed dicts in it made anew: those of `typing` pydantic reads from Python 3.12 on only."""
+    if sys.version_info >= (3, 12):
+        return value
+    if typing.is_typeddict(value) and value.__class__.__module__ == "typing":
+        from typing import NotRequired, Required  # comes with pydantic
+
+        from typing_extensions import TypedDict
+
+        hints = typing.get_type_hints(value, include_extras=True)
+        members = {
+            name: (Required if _is_required(value, name, hint) else NotRequired)[with_readable_dicts(_bare(hint))]
+            for name, hint in hints.items()
+        }
+        made = TypedDict(value.__name__, members)  # type: ignore[misc]  # by its call, as the library allows
+        made.__doc__ = value.__doc__
+        return cast("T", made)
+    arguments = typing.get_args(value)
+    if not arguments or typing.get_origin(value) in {typing.Annotated, typing.Literal}:
+        return value
+    inner = tuple(map(with_readable_dicts, arguments))
+    return value if all(map(operator.is_, inner, arguments)) else cast("T", _with(value, inner))
+
+
+def _is_required(kind: object, name: str, hint: object) -> bool:
+    """Tell whether a typed dict requires a member; where annotations are texts, `__required_keys__` knows nothing of these."""
+    origin = typing.get_origin(hint)
+    if origin in {typing.Required, typing.NotRequired}:
+        return origin is typing.Required
+    return name in getattr(kind, "__required_keys__", ())
+
+
+def _bare(hint: object) -> object:
+    """Return the type inside of `Required` and `NotRequired`."""
+    origin = typing.get_origin(hint)
+    return typing.get_args(hint)[0] if origin in {typing.Required, typing.NotRequired} else hint
+
+
+def _with(value: object, arguments: tuple[object, ...]) -> object:
+    """Return a generic type with other arguments."""
+    if typing.get_origin(value) in {typing.Union, UnionType}:
+        return typing.Union[arguments]  # noqa: UP007  -- made of a tuple
+    copy = getattr(value, "copy_with", None)
+    if callable(copy):
+        return cast("object", copy(arguments))
+    origin = typing.get_origin(value)
+    assert origin is not None  # it has arguments
+    return cast("object", origin[arguments])
+
+
+# Read a type or a function of Python as a schema: models of pydantic, dataclasses, typed dicts, annotated functions.
+
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Adapter(Protocol[T_co]):
+    """A `TypeAdapter` of pydantic, for those who check types."""
+
+    @property
+    def core_schema(self) -> object:
+        """What pydantic makes of the type."""
+        ...
+
+    def validate_json(self, data: str, /) -> T_co:
+        """Return an instance of the type."""
+        ...
+
+
+class LibraryTool(Protocol):
+    """A tool as an object of a library: those of MCP, OpenAI, Anthropic and Gemini are models of pydantic."""
+
+    def model_dump(self) -> object:
+        """Return the object as JSON."""
+        ...
+
+
+PythonType: TypeAlias = type | UnionType | Callable[..., object] | Adapter[object]
+"""A model, a typed dict, a dataclass, an annotated function, `A | B`, a `TypeAdapter` of any of these."""
+
+_OF_PYTHON = frozenset({"builtins", "collections", "collections.abc", "types", "typing", "typing_extensions"})
+"""Where the generic types are defined whose names say nothing of what they hold."""
+
+
+class Described(NamedTuple):
+    """What a type or a function says of itself."""
+
+    name: str | None
+    schema: Json
+    description: str | None
+
+
+def schema_of_type(value: object) -> Described | None:
+    """Return the schema of a type, a function or a `TypeAdapter`; `None` for what is none of them.
+
+    `CompileError` with a `missing-library` problem if pydantic is needed and not installed.
+    What pydantic cannot describe is a `TypeError`.
+    """
+    if is_adapter(value) and callable(describe := attribute(value, "json_schema")):
+        schema = described(describe)
+        _refuse_paths(value)
+        return Described(None, schema, None)
+    routine = function_of(value)
+    if not _is_type(value) and routine is None:
+        return None
+    try:
+        if routine is not None:
+            refuse_unnamed(routine)
+        schema = pydantic_schema(value if routine is None else with_read_annotations(routine))
+    except (CompileError, UndescribedError):
+        raise
+    except Exception as error:
+        message = f"pydantic cannot describe `{_shown(value)}`: {why_undescribed(error, value)}"
+        raise TypeError(message) from error
+    inner = routine.func if isinstance(routine, partial) else routine
+    text = schema.get("description") if routine is None else docstring_of(inner)
+    if not isinstance(text, str):
+        text = None
+    elif routine is not None and isinstance(schema, dict):
+        text, schema = share_docstring(text, schema)
+    return Described(_own_name(value) if inner is None else getattr(inner, "__name__", None), schema, text or None)
+
+
+def schema_of_call(value: object) -> Described | None:
+    """Return the schema of an object that is called as a function; `None` for any other."""
+    call = attribute(value, "__call__")
+    if not inspect.ismethod(call) or type(value).__module__ in _OF_PYTHON or (kind := schema_of_type(call)) is None:
+        return None
+    return kind._replace(name=type(value).__name__, description=kind.description or inspect.getdoc(type(value)))
+
+
+def _shown(value: object) -> object:
+    inner = value.func if isinstance(value, partial) else value
+    return getattr(inner, "__name__", inner)
+
+
+def _own_name(value: object) -> str | None:
+    """Return the name that somebody gave a type; nothing for `list[Item]`, `A | B` and their like, in `Annotated` or not."""
+    if typing.get_origin(value) is typing.Annotated:
+        value = typing.get_args(value)[0]
+    origin = typing.get_origin(value)
+    if origin is not None and getattr(origin, "__module__", None) in _OF_PYTHON:
+        return None
+    return getattr(value if origin is None else origin, "__name__", None)
+
+
+def schema_of_result(value: object) -> Json:
+    """Return the schema of what a function, or an object that is called as one, returns; `{}` if it does not say.
+
+    What pydantic cannot describe is a `TypeError`.
+    """
+    routine = function_of(value) or attribute(value, "__call__")
+    inner = routine.func if isinstance(routine, partial) else routine
+    try:
+        hints = typing.get_type_hints(inner, include_extras=True) if callable(inner) else {}
+        if "return" not in hints:
+            return {}
+        from pydantic import TypeAdapter  # is there: it has described the parameters
+
+        return described(partial(TypeAdapter(with_readable_dicts(hints["return"])).json_schema, mode="serialization"))
+    except Exception as error:
+        message = f"pydantic cannot describe what `{getattr(inner, '__name__', inner)}` returns: {why_undescribed(error, None)}"
+        raise TypeError(message) from error
+
+
+def why_undescribed(error: Exception, value: object) -> str:
+    """Return why pydantic cannot describe a type, with what to do where that can be said."""
+    if isinstance(error, RecursionError):
+        return "a type in it names itself, which pydantic reads in a model or a `TypeAliasType`, but in no other alias"
+    said = str(error).partition("\n")[0]
+    if unknown := re.match(r"Unable to generate pydantic-core schema for (?:<class '([^']*)'>|(.*?))\. Set ", said):
+        if unknown[2]:
+            return f"it knows nothing of {unknown[2]}"
+        own = unknown[1].rpartition(".")[2]
+        known = "a model, a dataclass, a `TypedDict`, a `NamedTuple` or an enumeration"
+        way = "`msgspec.json.schema` gives its JSON Schema" if hasattr(value, "__struct_fields__") else "or give its JSON Schema"
+        return f"it does not know what `{own}` holds: make it {known}{';' if way[0] == '`' else ','} {way}"
+    if "core_schema.CallableSchema" in said:
+        return "JSON has no functions, and it takes one"
+    return said
+
+
+def describes_values(value: object) -> bool:
+    """Tell whether a value is a type, or a `TypeAdapter` of one: its schema is that of its values."""
+    return _is_type(value) or is_adapter(value)
+
+
+def is_adapter(value: object) -> TypeGuard[Adapter[object]]:
+    """Tell whether a value is a `TypeAdapter`."""
+    return not isinstance(value, type) and attribute(value, "core_schema") is not None
+
+
+def pydantic_schema(value: object) -> JsonObject:
+    """Return what pydantic says of a type, a function or anything that describes itself as pydantic's types do."""
+    for method in ("model_json_schema", "json_schema", "schema"):  # a model, a `TypeAdapter`, a model of pydantic 1
+        describe: Callable[..., JsonObject] | None = getattr(value, method, None)
+        if callable(describe):
+            schema = _filled_in(described(describe))
+            _refuse_paths(value)
+            return schema
+    try:
+        from pydantic import TypeAdapter  # optional: only who has such types has it
+    except ImportError:
+        raise CompileError([MissingLibrary(library="pydantic", extra="import")]) from None
+    adapter = TypeAdapter(with_readable_dicts(cast("type[object]", value)))
+    schema = described(adapter.json_schema)
+    _refuse_paths(adapter)
+    return schema
+
+
+def _refuse_paths(value: object) -> None:
+    """Raise an `UndescribedError` for a type with a field that is read from inside another one only."""
+    core = attribute(value, "__pydantic_core_schema__" if isinstance(value, type) else "core_schema")
+    if found := field_of_path(core):
+        name, path = found
+        written = ", ".join(map(repr, path))
+        message = (
+            f"the field `{name}` is read from inside another one only, by `AliasPath({written})`, which a schema does not say: "
+            f'allow its name too, by `AliasChoices("{name}", AliasPath({written}))`'
+        )
+        raise UndescribedError(message)
+
+
+_OF_DSPY = "__dspy_field_type"
+
+
+def _filled_in(schema: JsonObject) -> JsonObject:
+    """Return what a model fills in of a signature of DSPy: its outputs, with their texts; any other schema as it is."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    fields = (
+        {name: field for name, field in properties.items() if isinstance(field, dict)} if isinstance(properties, dict) else {}
+    )
+    if not fields or not all(_OF_DSPY in field for field in fields.values()):
+        return schema
+    outputs: JsonObject = {}
+    for name, field in fields.items():
+        if field[_OF_DSPY] == "output":
+            text = field.get("desc")
+            told = {"description": text} if isinstance(text, str) and not text.startswith("${") else {}
+            outputs[name] = {**told, **{key: member for key, member in field.items() if key not in {_OF_DSPY, "desc", "prefix"}}}
+    required = schema.get("required")
+    kept: Json = [name for name in required if name in outputs] if isinstance(required, list) else []
+    return {**schema, "properties": outputs, "required": kept}
+
+
+def _is_type(value: object) -> bool:
+    """Say whether a value is a class, a form of one such as `list[int]`, a `NewType`, or an alias that `type X = …` makes."""
+    if isinstance(value, type) or typing.get_origin(value) is not None:
+        return True
+    return type(value).__module__ in _OF_PYTHON and type(value).__name__ in {"NewType", "TypeAliasType"}

@@ -1,0 +1,354 @@
+"""Python values from JSON and back: calls of functions, instances of classes."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import decimal
+import enum
+import inspect
+import operator
+import typing
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial, wraps
+from types import UnionType
+from typing import TYPE_CHECKING, cast
+
+from instrc.problems.problem import CompileError
+from instrc.problems.settings import InvalidOption, MissingExtra
+from instrc.problems.targets import InvalidAnswer
+from instrc.schema.validation import Violation
+from instrc.text import arguments
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, pointer
+from instrc.tools.python_types import Adapter, is_adapter, why_undescribed, with_input_names, with_readable_dicts
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+
+# Read an instance of a typed class of Python as JSON: models of pydantic, dataclasses, enumerations, dates, named tuples.
+
+
+_PLAIN = (str, int, float, bool, type(None))
+_KNOWN = (enum.Enum, dt.date, dt.time, dt.timedelta, decimal.Decimal, uuid.UUID)
+
+
+def json_of(value: object, *, as_input: bool = False) -> object:
+    """Return a typed instance, or what holds such instances, as JSON; any other value as it is.
+
+    With `as_input` it is what the class is made from: without the fields that pydantic computes.
+
+    A member is left out where it is null and null is its default: providers that mark what is left out by null
+    could not tell the two apart, and to the class they are the same.
+    """
+    try:
+        return _read(value, as_input=as_input)
+    except RecursionError:  # too deep, or a circle: whoever asked says so
+        return value
+
+
+def _read(value: object, *, as_input: bool) -> object:
+    if type(value) in _PLAIN:
+        return value
+    if type(value) in {list, tuple, set, frozenset} and isinstance(value, list | tuple | set | frozenset):
+        items = [_read(item, as_input=as_input) for item in value]
+        return value if type(value) is list and all(map(operator.is_, items, value)) else items
+    if type(value) is dict and isinstance(value, dict):
+        members = {key: _read(item, as_input=as_input) for key, item in value.items()}
+        return value if all(members[key] is item for key, item in value.items()) else members
+    return value if isinstance(value, Mapping | type) else _dumped(value, as_input=as_input)
+
+
+def _dumped(value: object, *, as_input: bool) -> object:
+    try:
+        from pydantic import TypeAdapter  # optional: only who has such values has it
+        from pydantic.errors import PydanticUserError
+    except ImportError:
+        return value
+    if not _is_typed(value):
+        return value
+    try:
+        adapter = TypeAdapter(type(value))
+        dump = partial(adapter.dump_python, value, mode="json", by_alias=True, round_trip=as_input, warnings=False)
+        whole: Json = dump()
+        said: Json = dump(exclude_defaults=True)
+    except (PydanticUserError, ValueError, TypeError, RecursionError):
+        return value  # it has no JSON: whoever asked says so
+    found = _without_null_defaults(whole, said)
+    return with_input_names(value, found) if as_input else found
+
+
+def why_unwritten(value: object) -> str:
+    """Return why pydantic cannot write an instance as JSON, in one line of its words; nothing if it says nothing."""
+    if not _is_typed(value):
+        return ""
+    try:
+        from pydantic import TypeAdapter  # is there: it has tried before
+
+        TypeAdapter(type(value)).dump_python(value, mode="json", warnings=False)
+    except Exception as error:  # noqa: BLE001  -- whatever it, or code of the class, raises
+        return " ".join(str(error).split())[:200]
+    return ""
+
+
+def _is_typed(value: object) -> bool:
+    """Tell whether pydantic reads the class of a value by its annotations, or knows it."""
+    kind = type(value)
+    described = hasattr(kind, "model_fields") or dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")
+    return described or isinstance(value, _KNOWN)
+
+
+def _without_null_defaults(whole: Json, said: Json) -> Json:
+    """Return a dump without the nulls that the dump without defaults leaves out."""
+    if isinstance(whole, dict):
+        other = said if isinstance(said, dict) else {}
+        return {
+            key: _without_null_defaults(item, other.get(key, item))
+            for key, item in whole.items()
+            if item is not None or key in other or not isinstance(said, dict)
+        }
+    if isinstance(whole, list) and isinstance(said, list) and len(whole) == len(said):
+        return [_without_null_defaults(item, other) for item, other in zip(whole, said, strict=True)]
+    return whole
+
+
+# Call a function of Python with JSON: arguments by name, each as what its annotation says.
+
+
+_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+class WrongArgumentsError(ValueError):
+    """A function cannot be called with what it is given; the text says why, and begins with a verb."""
+
+
+def called_with_json(function: Callable[..., object]) -> Callable[[Json], object]:
+    """Return what calls a function with one value of JSON; the function itself, if it takes just that.
+
+    The members of an object are arguments where they are its parameters, as in `def find(who: str, days: int = 3)`.
+    One parameter that may be any object (`given`, `given: dict`) takes the whole value, and so does the first of several
+    that has no annotation, where the members are no parameters.  A coroutine function stays one.
+    """
+    called = PythonCall(function)
+    if called.takes_whole_value:
+        return function
+    if inspect.iscoroutinefunction(function):
+
+        @wraps(function)
+        async def wait(given: Json) -> object:
+            values, members = called.arguments(given)
+            return await function(*values, **members)
+
+        return wait
+
+    def call(given: Json) -> object:
+        values, members = called.arguments(given)
+        return function(*values, **members)
+
+    return wraps(function)(call) if hasattr(function, "__name__") else call
+
+
+def _numbered(values: list[Json]) -> Iterator[tuple[str, Json]]:
+    return ((str(place), value) for place, value in enumerate(values))
+
+
+class PythonCall:
+    """How a function is called: its parameters, and what their annotations say."""
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        self._function = function
+        try:
+            found = inspect.signature(function).parameters.values()
+        except Exception:  # noqa: BLE001  -- a function in C that does not say, or somebody's object that raises
+            found = None
+        self._known = found is not None
+        self._parameters = tuple(found or ())
+        self._named = {each.name: each for each in self._parameters if each.kind in _BY_NAME}
+        self._adapters: dict[str, TypeAdapter[object]] = {}
+
+    @property
+    def takes_whole_value(self) -> bool:
+        """Whether its one parameter may be any object, or it does not say what it takes, as a wrapper with `*args`."""
+        if not self._known or (not self._named and any(each.kind is each.VAR_POSITIONAL for each in self._parameters)):
+            return True
+        [first, *others] = self._parameters or (None,)
+        return first is not None and not others and first.kind is first.POSITIONAL_OR_KEYWORD and self._is_any_object(first.name)
+
+    def arguments(self, given: Json) -> tuple[tuple[object, ...], dict[str, object]]:
+        """Return the arguments, by place and by name, of a call with a value; a `WrongArgumentsError` if there are none."""
+        if not self._parameters:
+            return (), {}
+        if isinstance(given, dict):
+            given = self._placed(given)
+        if isinstance(given, dict) and self._takes(given):
+            return (), self.by_name(given)
+        first = self._parameters[0]
+        alone = all(each.default is not each.empty or each.kind not in _BY_NAME for each in self._parameters[1:])
+        if isinstance(given, list) and not alone and self._takes(named := self._placed(dict(_numbered(given)))):
+            return (), self.by_name(named)
+        if first.kind is first.KEYWORD_ONLY or first.kind is first.VAR_KEYWORD or not alone:
+            raise WrongArgumentsError(self._mismatch(given))
+        if isinstance(given, dict) and not self._is_any_object(first.name) and ("0" in given or len(self._parameters) > 1):
+            raise WrongArgumentsError(self._mismatch(given))
+        return (self._converted(first.name, given),), {}
+
+    def _placed(self, given: dict[str, Json]) -> dict[str, Json]:
+        """Name the arguments without names, `"0"` and `"1"`, as the parameters in order that are not named already."""
+        free = [each.name for each in self._parameters if each.kind is each.POSITIONAL_OR_KEYWORD and each.name not in given]
+        places = {str(place): name for place, name in enumerate(free) if str(place) in given}
+        return {places.get(name, name): value for name, value in given.items()} if places else given
+
+    def by_name(self, given: Mapping[str, Json]) -> dict[str, object]:
+        """Return the members of an object as arguments, each as its annotation says."""
+        return {name: self._converted(name, value) for name, value in given.items()}
+
+    def _takes(self, given: dict[str, Json]) -> bool:
+        """Tell whether the members of an object are the arguments of a call."""
+        if any(each.kind is each.POSITIONAL_ONLY for each in self._parameters):
+            return False
+        is_open = any(each.kind is each.VAR_KEYWORD for each in self._parameters)
+        if not self._named and not is_open:
+            return False
+        required = {name for name, each in self._named.items() if each.default is each.empty}
+        return required <= given.keys() and (is_open or given.keys() <= self._named.keys())
+
+    def _mismatch(self, given: Json) -> str:
+        takes = ", ".join(f"`{name}`" for name in self._named) or "arguments by name"
+        if not isinstance(given, dict):
+            return f"takes {takes} by name, and is given a value without names"
+        return f"takes {takes}, and is given {', '.join(f'`{name}`' for name in given) or 'nothing'}"
+
+    @cached_property
+    def _hints(self) -> dict[str, object]:
+        inner = self._function.func if isinstance(self._function, partial) else self._function
+        if not inspect.isroutine(inner) and not isinstance(inner, type):
+            inner = type(inner).__call__  # an object that is called as a function
+        try:
+            return typing.get_type_hints(inner, include_extras=True)
+        except Exception:  # noqa: BLE001  -- a name in an annotation that means nothing here: then it says nothing
+            return {}
+
+    def _is_any_object(self, name: str) -> bool:
+        """Tell whether an annotation allows any object: there is none, or it is `dict`, a mapping, or a union with one."""
+        return _allows_any_object(self._hints.get(name, object))
+
+    def _converted(self, name: str, value: Json) -> object:
+        """Return a value as what an annotation says; as it is, where pydantic is not installed or cannot read that."""
+        hint = self._hints.get(name, object)
+        if _allows_any_object(hint):
+            return value
+        try:
+            from pydantic import TypeAdapter, ValidationError  # optional: whoever has such types has it
+            from pydantic.errors import PydanticUserError
+        except ImportError:
+            return value
+        try:
+            if name not in self._adapters:
+                self._adapters[name] = TypeAdapter(cast("type[object]", hint))
+            return self._adapters[name].validate_python(value)
+        except ValidationError as error:
+            [first, *_] = error.errors(include_url=False, include_input=False)
+            place = "/".join(map(str, (name, *first["loc"])))
+            message = f"is given what does not fit, at `/{place}`: {first['msg']}"
+            raise WrongArgumentsError(message) from error
+        except PydanticUserError:
+            return value
+
+
+def _allows_any_object(hint: object) -> bool:
+    origin = typing.get_origin(hint)
+    if origin is typing.Annotated:
+        return _allows_any_object(typing.get_args(hint)[0])
+    if origin in {typing.Union, UnionType}:
+        return any(map(_allows_any_object, typing.get_args(hint)))
+    kind = origin or hint
+    return kind in {typing.Any, object} or (
+        isinstance(kind, type) and issubclass(kind, Mapping) and not typing.is_typeddict(kind)
+    )
+
+
+# Turn a value into an instance of a class: a model of pydantic, a dataclass, a `TypedDict`.
+
+
+def as_instance(value: Json, output: Json, violations: Sequence[Violation], model: object, step: str | None = None) -> object:
+    """Return a value, or that of one step in it, as an instance of a class, or what a `TypeAdapter` makes of it.
+
+    A `CompileError` says what its schema, or the class, does not take.
+    `output` is the value without thoughts and metrics: what is read if the class does not take these.
+    """
+    if violations:
+        raise CompileError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in violations])
+    around: tuple[str, ...] = ()
+    if step is not None:
+        value, output, around = _of_step(value, step), _of_step(output, step), (step,)
+    try:
+        from pydantic import TypeAdapter, ValidationError
+        from pydantic.errors import PydanticUserError
+    except ImportError:
+        raise CompileError([MissingExtra(feature="models", extra="import", package="pydantic")]) from None
+    if isinstance(model, str | dict):
+        kind = "a text" if isinstance(model, str) else "a dict"
+        message = f"{arguments.excerpt(model)} is {kind}, not a pydantic model, dataclass or TypedDict: give the class itself"
+        raise TypeError(message)
+    name = "TypeAdapter" if is_adapter(model) else getattr(model, "__name__", model)
+    refusals: list[InvalidAnswer] = []
+    try:
+        adapter = model if is_adapter(model) else TypeAdapter[object](cast("type[object]", with_readable_dicts(model)))
+        for said in (value, output):
+            try:
+                made = adapter.validate_json(_text(said))
+            except ValidationError as error:
+                refusals = [
+                    InvalidAnswer(pointer=pointer((*around, *each["loc"])), reason=f"`{name}` refuses it: {each['msg']}")
+                    for each in error.errors()
+                ]
+            else:
+                if said and _is_empty(made) and step is None and (steps := _steps_of(output, adapter)):
+                    raise CompileError([_step_needed(steps, name)])
+                return made
+        steps = _steps_of(output, adapter) if step is None else []
+    except PydanticUserError as error:
+        message = f"{model!r} is not a pydantic model, dataclass or TypedDict ({why_undescribed(error, model)})"
+        raise TypeError(message) from error
+    raise CompileError([_step_needed(steps, name)] if steps else refusals)
+
+
+def _text(value: Json) -> str:
+    """Return a value as JSON, in which a date is a text and a tuple a list."""
+    return dumps(value, indent=False)
+
+
+def _is_empty(made: object) -> bool:
+    """Say whether a model has taken nothing of what it was made from: each of its properties has a default."""
+    taken = getattr(made, "model_fields_set", made)
+    return isinstance(taken, set | dict) and not taken
+
+
+def _steps_of(value: Json, adapter: Adapter[object]) -> list[str]:
+    """Return the members of a value that a model takes, and takes something of."""
+    from pydantic import ValidationError
+
+    found = []
+    for step, part in value.items() if isinstance(value, dict) else ():
+        try:
+            if isinstance(part, dict) and not _is_empty(adapter.validate_json(_text(part))):
+                found.append(step)
+        except ValidationError:
+            continue
+    return found
+
+
+def _step_needed(steps: list[str], name: object) -> InvalidOption:
+    named = " or ".join(f"`{step}`" for step in steps)
+    return InvalidOption(option="step", given="None", wanted=f"{named} (the whole value is no `{name}`)")
+
+
+def _of_step(value: Json, step: str) -> Json:
+    """Return the value of one step; a `CompileError` lists the steps if there is none of that name."""
+    if isinstance(value, dict) and step in value:
+        return value[step]
+    steps = ", ".join(f"`{name}`" for name in value) if isinstance(value, dict) else ""
+    wanted = f"one of {steps}" if steps else "left out: the value has no steps"
+    raise CompileError([InvalidOption(option="step", given=arguments.excerpt(step), wanted=wanted)])

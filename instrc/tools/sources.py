@@ -1,0 +1,384 @@
+"""What tools are read from: a value with the place of every part, the notes taken, the tools found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from typing import NoReturn, Protocol, TypeGuard
+from urllib.parse import unquote
+
+from instrc.problems.files import InvalidJson, TooLarge
+from instrc.problems.importing import LeftOut, ReadOtherwise
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.suggest import comparison_key
+from instrc.problems.vibes import ForbiddenReference
+from instrc.schema.normalize import Note, Rules, describe_value, normalize
+from instrc.schema.references import SchemaStore
+from instrc.schema.soundness import drop_invalid_keywords
+from instrc.schema.walk import subschemas, walk
+from instrc.text.jsontext import JsonPlaces, RepeatedMember, is_writable, loads, repeated_members
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, JsonSyntaxError, Location, as_object, is_deeper, pointer, put
+from instrc.text.limits import GIVEN_LEVELS, GIVEN_PARTS, TOOL_NAME, TOOL_NAME_BYTES
+from instrc.text.names import free_name, is_reserved, words
+from instrc.text.source import Source, Span
+
+# What tools are read from: a value with the place of every part, and the notes taken while it is read.
+
+
+class Neighbours(Protocol):
+    """The files beside a source."""
+
+    def given(self, name: str) -> Given:
+        """Return what a file holds; a `CompileError` says why it cannot be read."""
+        ...
+
+
+class File(str):
+    """The first step of a path into another file: its name, as seen from the folder of the source."""
+
+    __slots__ = ()
+
+
+class Given:
+    """A value with places: a JSON text, one with a value a line (JSON Lines), or a value of Python, which has no places."""
+
+    neighbours: Neighbours | None = None
+    """Where files beside the source are read from; `None` where there are none."""
+
+    def __init__(self, value: Json, source: Source | None = None, lines: Sequence[tuple[int, str]] | None = None) -> None:
+        self.value = value
+        self.problems: list[Problem] = []
+        self._source = source
+        self._lines = lines
+        self._texts: dict[int, JsonPlaces] = {}
+
+    def locate(self, path: Location) -> Span | None:
+        """Return the place of a part, or of the innermost part on the way that exists."""
+        if path and path[0].__class__ is File and self.neighbours is not None:
+            return self.neighbours.given(str(path[0])).locate(path[1:])
+        if self._source is None:
+            return None
+        if self._lines is None:
+            return self._place(-1, 0, self._source.text, path)
+        if not path or not isinstance(path[0], int) or path[0] >= len(self._lines):
+            return self._source.whole()
+        return self._place(path[0], *self._lines[path[0]], path[1:])
+
+    def left_out(self, path: Location, what: object, reason: str) -> None:
+        """Note that a part has no place in a vibe."""
+        self.problems.append(LeftOut(at=self.locate(path), what=describe_value(what), reason=reason))
+
+    def read_as(self, path: Location, what: object, meaning: str) -> None:
+        """Note that a part is read as something else than what is written."""
+        self.problems.append(ReadOtherwise(at=self.locate(path), what=describe_value(what), meaning=meaning))
+
+    def _place(self, key: int, offset: int, text: str, path: Location) -> Span:
+        if key not in self._texts:
+            self._texts[key] = JsonPlaces(text)
+        member = self._texts[key].place(pointer(path))
+        assert self._source is not None
+        return self._source.span(offset + member.start, offset + member.end)
+
+
+def of_text(source: Source) -> Given:
+    """Read a JSON text or JSON Lines; a `CompileError` says where it is neither.
+
+    Lines that are broken are noted, if others are not.
+    """
+    try:
+        given = Given(loads(source.text), source)
+    except JsonSyntaxError as error:
+        by_line = _lines(source)
+        if by_line is not None and not is_deeper(by_line.value, GIVEN_LEVELS):
+            return by_line
+        raise CompileError([_broken(source, error.offset, error.reason)]) from None
+    if repeated := repeated_members(source.text, given.value):
+        raise CompileError(_repeated(source, each) for each in repeated)
+    if is_deeper(given.value, GIVEN_LEVELS):
+        raise CompileError([TooLarge(at=source.whole(), what="this file", limit=GIVEN_LEVELS, unit="levels")])
+    return given
+
+
+def _lines(source: Source) -> Given | None:
+    """Read one value a line; `None` if the first line with anything on it is not one, or is the only one."""
+    values: list[Json] = []
+    lines: list[tuple[int, str]] = []
+    problems: list[Problem] = []
+    offset = 0
+    for line in source.text.split("\n"):
+        if line.strip():
+            try:
+                values.append(loads(line))
+                problems += (_repeated(source, each, offset) for each in repeated_members(line, values[-1]))
+                lines.append((offset, line))
+            except JsonSyntaxError as error:
+                if not values:
+                    return None
+                problems.append(_broken(source, offset + error.offset, error.reason))
+        offset += len(line) + 1
+    if len(values) < 2 or len(problems) > len(values):
+        return None
+    given = Given(values, source, lines)
+    given.problems += problems
+    return given
+
+
+def _repeated(source: Source, member: RepeatedMember, offset: int = 0) -> InvalidJson:
+    return InvalidJson(at=source.span(offset + member.start, offset + member.end), reason=member.reason)
+
+
+def _broken(source: Source, offset: int, reason: str) -> InvalidJson:
+    start = min(offset, max(len(source.text) - 1, 0))
+    return InvalidJson(at=source.span(start, min(start + 1, len(source.text))), reason=reason)
+
+
+def of_value(value: object, key_of: Callable[[object], object] = lambda key: key) -> Given:
+    """Take a value of Python that is plain JSON; a `CompileError` says that it is not.
+
+    It is copied, so that parts it shares with itself are parts of their own; `key_of` makes texts of other keys.
+    """
+    root: list[Json] = [None]
+    stack: list[tuple[object, JsonArray | JsonObject, str | int, int]] = [(value, root, 0, 0)]
+    count = 0
+    while stack:
+        item, holder, key, level = stack.pop()
+        count += 1
+        kind = item.__class__
+        if level > GIVEN_LEVELS:
+            _refuse(f"it nests deeper than {GIVEN_LEVELS:,} levels, or holds itself")
+        if isinstance(item, dict) and kind is dict:
+            made: JsonObject = {}
+            for written, part in item.items():
+                name = key_of(written)
+                if not isinstance(name, str) or name.__class__ is not str or not is_writable(name):
+                    _refuse(f"{describe_value(name)} is not a key")
+                made[name] = None
+                stack.append((part, made, name, level + 1))
+            put(holder, key, made)
+        elif isinstance(item, list | tuple) and kind in {list, tuple}:
+            listed: JsonArray = [None] * len(item)
+            stack.extend((part, listed, index, level + 1) for index, part in enumerate(item))
+            put(holder, key, listed)
+        elif _is_scalar(item):
+            put(holder, key, item)
+        else:
+            _refuse(f"{describe_value(item)} is not a value of JSON")
+        if count + len(stack) > GIVEN_PARTS:
+            _refuse(f"it has over {GIVEN_PARTS:,} parts, or holds itself")
+    return Given(root[0])
+
+
+def _is_scalar(item: object) -> TypeGuard[bool | float | str | None]:
+    """Tell whether a value is one of JSON that has no parts: of a class derived from these it is not."""
+    match item:
+        case None | True | False:
+            return True
+        case int():
+            return item.__class__ is int
+        case float():
+            return item.__class__ is float and isfinite(item)
+        case str():
+            return item.__class__ is str and is_writable(item)
+        case _:
+            return False
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise CompileError([InvalidJson(reason=reason)])
+
+
+# A tool as every kind of source describes it, and the names of files for tools.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedTool:
+    """One tool: its schemas are normalized, all else is as it was written."""
+
+    name: str | None
+    at: Location
+    """Where it stands in what was given."""
+    schema: Json
+    """What it is given: the schema of its arguments."""
+    schema_at: Location = ()
+    description: str | None = None
+    title: str | None = None
+    """What people see instead of the name, where a kind has both."""
+    result: Callable[[], Json] | None = None
+    """Makes the schema of what it gives back; `None` if nothing is said."""
+    extras: dict[str, Json] = field(default_factory=dict)
+    """Further keywords for the root of the schema."""
+
+
+_TAKEN_BY_THE_LANGUAGE = (
+    *("Process", "StartProcess", "LaunchProcess", "LLM_Context", "Server_Context", "User_Context", "prompt"),
+    *("Introspect_Mixin", "Loop_Mixin", "SelfEvaluate_Mixin"),
+)
+
+
+def kebab(name: str) -> str:
+    """Return the name of a tool's vibe: `get-user` for `getUser`, `get.user` and `GET USER`; empty if no letter is in it."""
+    said = words(name)
+    kept: list[str] = []
+    for word in said:
+        if len("-".join([*kept, word])) > TOOL_NAME or len("-".join([*kept, word]).encode()) > TOOL_NAME_BYTES:
+            break
+        kept.append(word)
+    text = "-".join(kept) or "".join(said)[:TOOL_NAME].encode()[:TOOL_NAME_BYTES].decode("utf-8", "ignore")
+    return f"tool-{text}" if text and not text[0].isalpha() else text
+
+
+class FileNames:
+    """Names that every file system takes and no other has, as the registry compares them: without case and separators."""
+
+    def __init__(self) -> None:
+        self._taken = set(map(comparison_key, _TAKEN_BY_THE_LANGUAGE))
+
+    def free(self, name: str) -> str:
+        """Return the name, or one with a number, and take it."""
+        for candidate in _candidates(name):
+            if comparison_key(candidate) not in self._taken and not is_reserved(candidate):
+                self._taken.add(comparison_key(candidate))
+                return candidate
+        raise AssertionError  # there is always a next number
+
+
+def _candidates(name: str) -> Iterator[str]:
+    yield name
+    if comparison_key(name) in set(map(comparison_key, _TAKEN_BY_THE_LANGUAGE)) or is_reserved(name):
+        yield f"{name}-tool"
+    number = 2
+    while True:
+        yield f"{name}-{number}"
+        number += 1
+
+
+# Normalise the schemas of tools for vibes, and tell in problems what is read otherwise than it is written.
+
+
+_OF_THE_ENGINE = "a vibe keeps this word for the engine"
+_UNWANTED: dict[str, str] = {
+    **dict.fromkeys(("references", "arguments", "activity", "when", "each"), _OF_THE_ENGINE),
+    "xml": "answers are JSON",
+    "$vocabulary": "it belongs to a meta-schema",
+}
+"""Keywords that have no place in a vibe, and why."""
+DISCRIMINATOR = "JSON Schema tells alternatives apart by their properties"
+
+
+def normalized(schema: Json, path: Location, given: Given, rules: Rules) -> Json:
+    """Return a normalised copy of a schema that stands at `path` of what was given."""
+    found = normalize(schema, replace(rules, unwanted=_UNWANTED), path)
+    report_notes(found.notes, given, plain_words=rules.plain_words)
+    return found.schema
+
+
+def sound(schema: Json, path: Location, given: Given, rules: Rules) -> Json:
+    """Return a normalised copy of a schema, without what the meta-schema refuses."""
+    found = drop_invalid_keywords(normalized(schema, path, given, rules), path)
+    report_notes(found.notes, given)
+    return found.schema
+
+
+def report_notes(notes: Iterable[Note], given: Given, *, plain_words: bool = False) -> None:
+    """Make problems of notes; what a dialect defines, and words of a kind's own, need none."""
+    for note in notes:
+        if note.kind == "left-out":
+            given.left_out(note.path, note.what, note.reason)
+        elif note.kind == "repair" or (note.kind == "word" and not plain_words):
+            given.read_as(note.path, note.what, note.reason)
+
+
+# The references of an imported schema: what leads nowhere inside it is left out, for nothing is fetched from elsewhere.
+
+
+_REFERENCES = ("$ref", "$dynamicRef")
+
+
+def localize_references(schema: Json, path: Location, given: Given) -> None:
+    """Make each reference of a schema lead to a part of it, or take it out, in place: the schema is a copy of our own."""
+    if schema.__class__ is not dict:
+        return
+    identity = schema.pop("$id", None)
+    nodes = [(step, node) for step, node in walk(schema) if node.__class__ is dict]
+    if not any(keyword in node for _, node in nodes for keyword in _REFERENCES):
+        return
+    if identity.__class__ is str and identity:
+        for _, node in nodes:
+            reference = node.get("$ref")
+            if isinstance(reference, str) and reference.startswith(identity):
+                node["$ref"] = reference.removeprefix(identity) or "#"
+    store = SchemaStore(nullable=True)
+    scope = store.add("aug:imported", schema)
+    targets: dict[int, dict[str, Json]] = {}
+    for step, node, within in store.walk(schema, scope):
+        for keyword in _REFERENCES:
+            if node.get(keyword).__class__ is not str:
+                continue
+            try:
+                target = store.target(keyword, node, within).node
+            except CompileError as error:
+                outside = any(isinstance(problem, ForbiddenReference) for problem in error.problems)
+                reason = "nothing is fetched from elsewhere" if outside else "it leads nowhere"
+                given.left_out((*path, *step, keyword), node.pop(keyword), reason)
+            else:
+                targets.setdefault(id(node), {})[keyword] = target
+    _open_circles(nodes, targets, path, given)
+
+
+def _open_circles(
+    nodes: list[tuple[Location, dict[str, Json]]], targets: dict[int, dict[str, Json]], path: Location, given: Given
+) -> None:
+    """Take out the references by which a schema would stand for itself, with no property in between."""
+    places = {id(node): step for step, node in nodes}
+    done: set[int] = set()
+    for _, start in nodes:
+        on_way: list[dict[str, Json]] = []
+        stack: list[tuple[dict[str, Json], bool]] = [(start, False)]
+        while stack:
+            node, leaving = stack.pop()
+            if leaving:
+                done.add(id(on_way.pop()))
+                continue
+            if id(node) in done:
+                continue
+            on_way.append(node)
+            stack.append((node, True))
+            for keyword, target in targets.get(id(node), {}).items():
+                if any(target is before for before in on_way):
+                    written = node.pop(keyword)
+                    given.left_out((*path, *places.get(id(node), ()), keyword), written, "it leads back to itself")
+                elif target.__class__ is dict:
+                    stack.append((target, False))
+            branches = node.get("allOf")
+            stack += [(branch, False) for branch in branches if branch.__class__ is dict] if branches.__class__ is list else []
+
+
+def embedded(schema: dict[str, Json], place: str, taken: Mapping[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]:
+    """Return a schema as a part of another, and the definitions it brings along under names that are not taken.
+
+    `place` is the JSON Pointer at which it will stand.  The schema is our own, fresh from `normalized`, and changed in place.
+    """
+    definitions = as_object(schema.pop("$defs", {}))
+    names: dict[str, str] = {}
+    for name in definitions:
+        names[name] = free_name(name, lambda free: free in taken or free in names.values())
+    stack: list[Json] = [schema, *definitions.values()]
+    while stack:
+        node = stack.pop()
+        if node.__class__ is not dict or "$id" in node:
+            continue  # within a document of its own, references are about that
+        written = node.get("$ref")
+        if written.__class__ is str and (written == "#" or written.startswith("#/")):
+            node["$ref"] = _redirect(written[1:], place, names)
+        stack += [child for _, child in subschemas(node)]
+    return schema, {names[name]: definition for name, definition in definitions.items()}
+
+
+def _redirect(fragment: str, place: str, names: Mapping[str, str]) -> str:
+    head, _, rest = fragment.removeprefix("/$defs/").partition("/") if fragment.startswith("/$defs/") else ("", "", "")
+    name = unquote(head).replace("~1", "/").replace("~0", "~")
+    if name in names:
+        escaped = names[name].replace("~", "~0").replace("/", "~1")
+        return f"#/$defs/{escaped}" + (f"/{rest}" if rest else "")
+    return f"#{place}{fragment}"

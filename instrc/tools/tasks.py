@@ -1,0 +1,110 @@
+"""A plan that a model decides on: tasks for registered tools, in two spellings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, JsonObject, JsonSyntaxError, as_text
+
+ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
+"""What the id of a task looks like."""
+_STEP = re.compile(r'"(?:[^"\\]|\\.)*"|[^."]+')
+_PLAIN = re.compile(r'[^."]+')
+ReferenceKind: TypeAlias = Literal["from", "each"]
+
+
+class Reference(NamedTuple):
+    """The output of a task, or a part of it, in the place of an argument."""
+
+    kind: ReferenceKind
+    """`from` hands it over as it is; `each` makes a copy of the task for every element of it."""
+    task: str
+    """The id of the task that gives it."""
+    steps: tuple[str, ...] = ()
+    """Keys and, in digits, indexes that lead into its output."""
+
+    def __str__(self) -> str:
+        return ".".join((self.task, *(_step_as_text(step) for step in self.steps)))
+
+    def to_json(self) -> Json:
+        """Return it as it stands among the arguments."""
+        return {self.kind: str(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTask:
+    """One call of a tool."""
+
+    tool: str
+    id: str
+    arguments: dict[str, Json | Reference]
+    after: tuple[str, ...] = ()
+    """Ids of tasks that it waits for without reading them."""
+    unread: frozenset[str] = frozenset()
+    """Arguments that are given, but not written as arguments are."""
+
+    def references(self) -> Iterator[tuple[str, Reference]]:
+        """Yield the arguments that other tasks give, by name."""
+        for name, value in self.arguments.items():
+            if value.__class__ is Reference:
+                yield name, value
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The ids of the tasks it waits for, each once."""
+        read = [value.task for value in self.arguments.values() if value.__class__ is Reference]
+        return tuple(dict.fromkeys([*read, *self.after])) if read or self.after else ()
+
+    @property
+    def copied(self) -> bool:
+        """Whether it runs once an element, so that its output is a list."""
+        return any(value.__class__ is Reference and value.kind == "each" for value in self.arguments.values())
+
+    def to_json(self) -> JsonObject:
+        """Return the task in the typed spelling."""
+        arguments: JsonObject = {
+            name: value.to_json() if isinstance(value, Reference) else value for name, value in self.arguments.items()
+        }
+        task: JsonObject = {"tool": self.tool, "id": self.id, "arguments": arguments}
+        return {**task, "after": list(self.after)} if self.after else task
+
+
+def parse_reference(kind: ReferenceKind, text: str) -> Reference | None:
+    """Read `ID` or `ID.path`; `None` if it is neither.  A step with a dot in it is written as a JSON string."""
+    found = ID.match(text)
+    if found is None:
+        return None
+    steps: list[str] = []
+    at = found.end()
+    while at < len(text):
+        step = _STEP.match(text, at + 1) if text[at] == "." else None
+        if step is None:
+            return None
+        steps.append(as_text(loads(step.group())) if step.group().startswith('"') else step.group())
+        at = step.end()
+    return Reference(kind, found.group(), tuple(steps))
+
+
+def argument_value(text: str, *, raw: bool) -> Json:
+    """Return the value that a text of the uniform spelling stands for: itself if `raw`, else the JSON in it, if it is any."""
+    if raw:
+        return text
+    try:
+        return loads(text)
+    except (JsonSyntaxError, ValueError):
+        return text
+
+
+def argument_text(value: Json, *, raw: bool) -> str:
+    """Return the text that stands for a value in the uniform spelling."""
+    if value.__class__ is str and argument_value(value, raw=raw) == value:
+        return str(value)
+    return dumps(value, indent=False)
+
+
+def _step_as_text(step: str) -> str:
+    return step if _PLAIN.fullmatch(step) else dumps(step)

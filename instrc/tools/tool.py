@@ -1,0 +1,170 @@
+"""A tool: a schema with the name and the description under which a model is shown it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import UnionType
+from typing import NamedTuple, Protocol, TypeAlias, cast, runtime_checkable
+
+import orjson
+
+from instrc.text import arguments
+from instrc.text.arguments import excerpt
+from instrc.text.jsontext import STRICTLY
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject
+from instrc.tools.python_types import schema_of_call, schema_of_type
+
+# A tool: a schema with the name and the description under which a model is shown it.
+
+
+class Example(NamedTuple):
+    """A value as a model should write it, and the request that it answers."""
+
+    value: Json
+    request: str | None = None
+
+
+class Tool(NamedTuple):
+    """A schema with the name and the description under which a model is shown it."""
+
+    name: str
+    schema: Json | type | UnionType | Callable[..., object]
+    """Of its arguments: JSON, or what pydantic says the schema of, as a model or an annotated function."""
+    description: str | None = None
+    strict: bool | None = None
+    """Whether it is sent in the provider's strict envelope; `None` where the provider and its budgets decide."""
+    priority: int = 0
+    """Of several tools that together exceed a budget, those of the greatest number stay strict."""
+    examples: tuple[Example, ...] = ()
+    """Values to show the model, where a provider has a field for them."""
+
+
+@runtime_checkable
+class HasTool(Protocol):
+    """What is a tool by itself, as an artefact of a program is."""
+
+    def __instrc_tool__(self, name: str | None) -> Tool:
+        """Return the tool, under the name that it is given or has by itself."""
+
+
+# Make sure that a value is JSON before anything is read in it.
+
+
+_Copied: TypeAlias = tuple[object, Callable[[Json], None]]
+"""A part of a value, and what puts its copy in its place."""
+
+
+def checked_json(value: object) -> Json:
+    """Return a value of JSON; mappings and tuples in it become objects and lists.  `TypeError` for what JSON cannot say."""
+    try:
+        read: Json = orjson.loads(orjson.dumps(value, option=STRICTLY))
+    except (TypeError, RecursionError, orjson.JSONDecodeError):
+        return _read(value)
+    if read == value:  # what is no JSON, such as a tuple or no number, comes back as something else
+        return value
+    return _read(value)
+
+
+def _read(value: object) -> Json:
+    """Return a copy of a value; what its own classes raise when they are read is a `TypeError` that says so."""
+    try:
+        return _copy(value)
+    except TypeError:
+        raise
+    except Exception as error:
+        message = f"{excerpt(value)} cannot be read as JSON: its own code raises {type(error).__name__}"
+        raise TypeError(message) from error
+
+
+def _copy(value: object) -> Json:
+    """Return a copy of a value, with each part of it looked at."""
+    root: JsonArray = [None]
+    pending: list[_Copied | int] = [(value, partial(root.__setitem__, 0))]
+    around: set[int] = set()
+    while pending:
+        part = pending.pop()
+        if isinstance(part, int):  # all that is in this container is copied
+            around.discard(part)
+            continue
+        here, put = part
+        if not isinstance(here, Mapping | list | tuple):
+            put(_scalar(here))
+            continue
+        if id(here) in around:
+            message = "this holds itself"
+            raise TypeError(message)
+        around.add(id(here))
+        pending.append(id(here))
+        if isinstance(here, Mapping):
+            members: JsonObject = dict.fromkeys(map(_key, here))
+            put(members)
+            pending.extend((here[name], partial(members.__setitem__, name)) for name in members)
+        else:
+            items: JsonArray = [None] * len(here)
+            put(items)
+            pending.extend((item, partial(items.__setitem__, index)) for index, item in enumerate(here))
+    return root[0]
+
+
+def _key(name: object) -> str:
+    """Return a key of an object."""
+    if not isinstance(name, str):
+        message = f"{excerpt(name)} is not a key of JSON"
+        raise TypeError(message)
+    return _text(name)
+
+
+def _scalar(value: object) -> Json:
+    """Return a value that is no container; an enumeration's member and its like as what they stand for."""
+    match value:
+        case None | bool():
+            return value
+        case str():
+            return _text(value if value.__class__ is str else str.__str__(value))
+        case int():
+            return value if value.__class__ is int else int(value)
+        case float():
+            if not math.isfinite(value):
+                message = f"{value} is not a number of JSON"
+                raise TypeError(message)
+            return value if value.__class__ is float else float(value)
+    message = f"{excerpt(value)} is not a value of JSON"
+    raise TypeError(message)
+
+
+def _text(text: str) -> str:
+    """Return a text that can be written."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            message = "a text holds half of a character (a lone surrogate)"
+            raise TypeError(message) from None
+    return text
+
+
+# Make sure that the `Tool` of a caller holds what it says before anything is read in it.
+
+
+def checked_tool(tool: Tool, name: str | None) -> Tool:
+    """Return a tool whose members are of the types that they say, with a schema in JSON; `TypeError` for any other."""
+    arguments.text("Tool.name", tool.name)
+    arguments.text_or_none("Tool.description", tool.description)
+    arguments.whole_number("Tool.priority", tool.priority)
+    if tool.strict is not None:
+        arguments.truth("Tool.strict", tool.strict)
+    given: object = tool.schema
+    if not isinstance(given, Mapping | bool):
+        described = schema_of_type(given) or schema_of_call(given)
+        if described is None:
+            message = f"`Tool.schema` takes a JSON Schema, a type or a function, not {arguments.excerpt(given)}"
+            raise TypeError(message)
+        given, tool = described.schema, tool._replace(description=tool.description or described.description)
+    return tool._replace(name=name or tool.name, schema=checked_json(given))
+
+
+def schema_of(tool: Tool) -> Json:
+    """Return the schema of a tool that has been checked: it is JSON."""
+    return cast("Json", tool.schema)

@@ -1,0 +1,154 @@
+"""From tools to vibes: names of files, one document a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from instrc.problems.importing import NamelessTool, PropertyWithMeaning, RepeatedTool, ResultsLeftOut
+from instrc.problems.suggest import comparison_key
+from instrc.schema.walk import map_schemas
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_texts
+from instrc.text.source import Span
+from instrc.tools.sources import FileNames, Given, ImportedTool, embedded, kebab
+
+Results: TypeAlias = Literal["leave", "output", "activity"]
+"""What becomes of the schema of what a tool gives back: nothing, a property `output`, a vibe for the call of the server."""
+ENDING = ".vibe.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedVibe:
+    """A vibe made of a tool."""
+
+    name: str
+    """Of the vibe: the last segment of its reference."""
+    path: str
+    """Of its file, below the folder that it is written to."""
+    document: dict[str, Json]
+    """The schema: `title` is the exact name of the tool."""
+    at: Span | None = None
+    """Where the tool stands in the source."""
+
+
+def vibes(tools: Iterable[ImportedTool], given: Given, results: Results) -> Iterator[ImportedVibe]:
+    """Yield a vibe for each tool, or two where a call of the server is wanted, under names that differ."""
+    names = FileNames()
+    firsts: dict[str, tuple[str, Location]] = {}
+    left: list[ImportedTool] = []
+    for tool in tools:
+        document = _document(tool, given)
+        if results == "output":
+            document = _with_output(document, tool, given)
+        base = kebab(tool.name or "") or "tool"
+        text = dumps(document, indent=False)
+        first, first_at = firsts.get(comparison_key(base), ("", ()))
+        if first == text and tool.name:
+            continue  # the same tool once more
+        if tool.result is not None and results == "leave":
+            left.append(tool)
+        name = names.free(base)
+        place = given.locate(tool.at)
+        if not kebab(tool.name or ""):
+            given.problems.append(NamelessTool(at=place, given=name))
+        elif first:
+            given.problems.append(RepeatedTool(at=place, word=tool.name or "", given=name, first=given.locate(first_at)))
+        firsts.setdefault(comparison_key(name), (text, tool.at))
+        if results != "output":
+            _note_meanings(document, tool, given)
+        yield ImportedVibe(name, name + ENDING, document, place)
+        if results == "activity":
+            activity = f"{name}_Activity"
+            yield ImportedVibe(activity, activity + ENDING, _activity(tool), place)
+    if left:
+        given.problems.append(ResultsLeftOut(at=given.locate(left[0].at), count=len(left)))
+
+
+def boxed(vibe: ImportedVibe) -> ImportedVibe:
+    """Return a vibe for a tool whose schema is of no object: an object with that as its one property, `value`."""
+    kept = ("title", "description", "x-title")
+    inner = {key: part for key, part in vibe.document.items() if key not in kept}
+    value, definitions = embedded(inner, "/properties/value", {})
+    document = {key: vibe.document[key] for key in kept if key in vibe.document}
+    document |= {"type": "object", "properties": {"value": value}, "required": ["value"], "additionalProperties": False}
+    return replace(vibe, document={**document, "$defs": definitions} if definitions else document)
+
+
+def with_property(vibe: ImportedVibe, word: str) -> ImportedVibe:
+    """Return a vibe in which each schema that requires a name, and describes others, describes that too: as anything."""
+
+    def change(node: Json) -> Json:
+        if not isinstance(node, dict):
+            return node
+        required, properties = node.get("required"), node.get("properties", {})
+        if required.__class__ is not list or word not in required or properties.__class__ is not dict or word in properties:
+            return node
+        return {**node, "properties": {**properties, word: {}}}
+
+    return replace(vibe, document=as_object(map_schemas(vibe.document, change)))
+
+
+def _document(tool: ImportedTool, given: Given) -> dict[str, Json]:
+    """Return the schema of a tool under its name."""
+    schema: JsonObject = tool.schema if isinstance(tool.schema, dict) else {"type": "object", "properties": {}}
+    if tool.schema is False:
+        given.left_out(tool.schema_at, "false", "nobody could call such a tool")
+    rest = {key: value for key, value in schema.items() if key not in {"title", "description"}}
+    if "schema" in rest:  # a vibe would be taken for a record
+        given.left_out((*tool.schema_at, "schema"), "schema", "it is not a keyword")
+        del rest["schema"]
+    own = schema.get("description")
+    lines = [line for line in dict.fromkeys((tool.description, own)) if line.__class__ is str and line]
+    document: dict[str, Json] = {}
+    if tool.name or tool.title:
+        document["title"] = tool.name or tool.title
+    if tool.name and tool.title and kebab(tool.title) != kebab(tool.name):
+        if lines:
+            document["x-title"] = tool.title
+        else:
+            lines = [tool.title]
+    if lines:
+        document["description"] = "\n".join(map(str, lines))
+    document |= {key: value for key, value in tool.extras.items() if key not in rest}
+    document |= rest
+    return document
+
+
+def _with_output(document: dict[str, Json], tool: ImportedTool, given: Given) -> dict[str, Json]:
+    """Return a tool whose property `output` the server fills in."""
+    properties = as_object(document.get("properties", {}))
+    if document.get("type") != "object" or "output" in properties:
+        reason = "a parameter has the name `output`" if "output" in properties else "the arguments are not a plain object"
+        given.left_out(tool.at, "output", reason)
+        return document
+    taken = as_object(document.get("$defs", {}))
+    output, definitions = _output(tool, "/properties/output", taken)
+    made: JsonObject = {**document, "properties": {**properties, "output": output}}
+    made["required"] = [*dict.fromkeys([*as_texts(document.get("required", [])), "output"])]
+    if definitions:
+        made["$defs"] = {**taken, **definitions}
+    return made
+
+
+def _activity(tool: ImportedTool) -> dict[str, Json]:
+    """Return the call of the server that belongs to a tool."""
+    output, definitions = _output(tool, "/properties/output", {})
+    made: dict[str, Json] = {"title": tool.name or "tool"}
+    if tool.description:
+        made["description"] = tool.description
+    made |= {"type": "object", "properties": {"output": output}, "required": ["output"]}
+    return {**made, "$defs": definitions} if definitions else made
+
+
+def _output(tool: ImportedTool, place: str, taken: dict[str, Json]) -> tuple[Json, dict[str, Json]]:
+    result = {} if tool.result is None else tool.result()
+    return embedded(result, place, taken) if result.__class__ is dict else (result, {})
+
+
+def _note_meanings(document: dict[str, Json], tool: ImportedTool, given: Given) -> None:
+    properties = document.get("properties")
+    for key in properties if properties.__class__ is dict else ():
+        if key == "output" or key.startswith(("_", "$")):
+            given.problems.append(PropertyWithMeaning(at=given.locate((*tool.schema_at, "properties", key)), key=key))

@@ -1,0 +1,193 @@
+"""Find the files that a command is given, and read what a path or `-` stands for, without surprises."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+from instrc import problems
+from instrc.problems.problem import Problem
+from instrc.problems.report import Report
+from instrc.text.files import MOST_BYTES, read_regular
+from instrc.text.limits import LISTED_NAMES
+from instrc.text.source import Source
+
+# Read what a path or `-` stands for, without surprises: each obstacle is a problem, and nothing is read without a bound.
+
+
+STDIN = "-"
+STDIN_NAME = "<stdin>"
+
+
+def shown_path(path: str) -> str:
+    """Return the name that problems show for a path."""
+    return STDIN_NAME if path == STDIN else path
+
+
+def read_bytes(path: str, limit: int, report: Report) -> bytes | None:
+    """Return what a file or the standard input (`-`) holds, but no more than one byte over the limit; `None` with a problem."""
+    try:
+        if path == STDIN:
+            if sys.stdin is None:  # so it is where a shell has closed it (`<&-`)
+                report.add(unreadable(path, "it is closed"))
+                return None
+            stream: IO[bytes] | IO[str] = getattr(sys.stdin, "buffer", sys.stdin)
+            return _read(stream, limit)
+        return read_regular(path, limit + 1)
+    except (OSError, ValueError) as error:  # no such file, no rights; a NUL in the name, a closed stream
+        report.add(unreadable(path, _reason(error), _nearest(path, error)))
+        return None
+
+
+def read_data(path: str, report: Report, limit: int = MOST_BYTES) -> bytes | None:
+    """Return what a file or the standard input (`-`) holds; `None` with a problem if it cannot be read or is too large."""
+    data = read_bytes(path, limit, report)
+    if data is None or len(data) <= limit:
+        return data
+    at = Source(shown_path(path), data[:200].decode("utf-8", "replace")).whole()
+    report.add(problems.files.TooLarge(at=at, what="the file", limit=limit, unit="bytes"))
+    return None
+
+
+def read_text(path: str, report: Report, limit: int = MOST_BYTES) -> Source | None:
+    """Return the text of a file or of the standard input (`-`); `None` with a problem if it cannot be read or is not UTF-8."""
+    data = read_data(path, report, limit)
+    if data is None:
+        return None
+    name = shown_path(path)
+    try:
+        return Source(name, data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        start = len(data[: error.start].decode("utf-8-sig", "replace"))
+        source = Source(name, data.decode("utf-8-sig", "replace"))
+        report.add(problems.files.InvalidJson(at=source.span(start, start + 1), reason="a byte here is not UTF-8"))
+        return None
+
+
+def readable(path: str, report: Report) -> bool:
+    """Tell whether a path is a file that opens; add the problem if it does not."""
+    try:
+        read_regular(path, 0)
+    except (OSError, ValueError) as error:
+        report.add(unreadable(path, _reason(error), _nearest(path, error)))
+        return False
+    return True
+
+
+def reason(error: OSError | ValueError) -> str:
+    """Say in a clause what the operating system says."""
+    said = getattr(error, "strerror", None) or str(error)
+    return said[:1].lower() + said[1:]
+
+
+def make_unversioned(folder: Path) -> None:
+    """Make a folder for what belongs to one machine, such as runs and what they hold: version control leaves it out.
+
+    A folder that was there and is not hidden is somebody else's, and gets no file.
+    """
+    ours = folder.name.startswith(".") or not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    if ours and not (folder / ".gitignore").exists():
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+
+
+def is_folder(path: str) -> bool:
+    """Tell whether a path is a folder; a path that cannot be asked is none."""
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)  # noqa: PTH116  -- a string: a `Path` would tidy what the user wrote
+    except (OSError, ValueError):
+        return False
+
+
+def is_there(path: str) -> bool:
+    """Tell whether there is a file or a folder at a path."""
+    try:
+        os.stat(path)  # noqa: PTH116  -- as above
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def unreadable(path: str, why: str, nearest: tuple[str, ...] = ()) -> Problem:
+    """Return the problem, with the file as its place so that machines see it."""
+    name = shown_path(path)
+    return problems.files.UnreadableFile(at=Source(name, "").whole(), path=name, reason=why, nearest=nearest)
+
+
+def _nearest(path: str, error: OSError | ValueError) -> tuple[str, ...]:
+    """Return the paths of files of the same kind beside a missing one with similar names; none if the folder holds very many."""
+    if not isinstance(error, FileNotFoundError):
+        return ()
+    from instrc.problems.suggest import nearest  # only where something is wrong
+
+    folder, name = os.path.split(path)
+    try:
+        with os.scandir(folder or ".") as found:
+            names = [each.name for each in islice(found, LISTED_NAMES + 1) if each.is_file()]
+    except (OSError, ValueError):
+        return ()
+    if len(names) > LISTED_NAMES:
+        return ()
+    stem, dot, ending = name.partition(".")
+    by_stem = {each.partition(".")[0]: each for each in names if each.endswith(dot + ending)}
+    return tuple(os.path.join(folder, by_stem[each]) for each in nearest(stem, by_stem))  # noqa: PTH118  -- the path as it was given
+
+
+def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file"
+    return reason(error)
+
+
+def _read(file: IO[bytes] | IO[str], limit: int) -> bytes:
+    data = file.read(limit + 1)
+    return data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
+
+
+# Find the programs and vibes that a command is given: files, and what lies in and below folders.
+
+
+_ENDINGS = (".aug", ".vibe.json")
+"""Of the files that are looked for in folders."""
+
+
+def find_files(paths: Sequence[str], report: Report) -> list[str]:
+    """Return the files to check: each one given, and the programs and vibes in and below each folder, in order of name."""
+    found: dict[str, None] = {}
+    for path in paths:
+        if path != STDIN and is_folder(path):
+            below = list(_below(path, report))
+            if not below:
+                report.add(problems.files.NothingToCheck(at=Source(path, "").whole()))
+            found |= dict.fromkeys(below)
+        else:
+            found[path] = None
+    return list(found)
+
+
+def _below(folder: str, report: Report) -> Iterator[str]:
+    """Yield what is to check below a folder: nothing in hidden folders, and no link that leads to a folder or out of this one."""
+    real = os.path.realpath(folder)
+
+    def closed(error: OSError) -> None:
+        report.add(unreadable(str(error.filename), reason(error)))
+
+    for where, folders, files in os.walk(folder, onerror=closed):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            if not name.endswith(_ENDINGS):
+                continue
+            file = os.path.normpath(os.path.join(where, name))  # noqa: PTH118  -- names with odd bytes stay as they are
+            if os.path.islink(file) and not _lies_in(real, os.path.realpath(file)):  # noqa: PTH114  -- as above
+                report.add(unreadable(file, "it is a link that leads out of the folder"))
+            else:
+                yield file
+
+
+def _lies_in(folder: str, path: str) -> bool:
+    return path.startswith(folder.rstrip(os.sep) + os.sep)
