@@ -26,7 +26,10 @@ from compared_answers import SLOW, digest_of, say
 HERE = Path(__file__).resolve()
 ROOT = HERE.parent.parent
 CACHE = Path.home() / ".cache" / "instrc" / "compare"
-ENVIRONMENT = {"PYTHONHASHSEED": "0", "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "TZ": "UTC", "PYTHONWARNINGS": "ignore"}
+ENVIRONMENT = {
+    "PYTHONHASHSEED": "0", "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "TZ": "UTC", "PYTHONWARNINGS": "ignore",
+    "RUST_BACKTRACE": "0",
+}  # fmt: skip
 SHARDS = 6
 ANSWERS = HERE.with_name("compared_answers.py")
 
