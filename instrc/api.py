@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack, cast, overload
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, Unpack, cast, overload
 
 from instrc import problems
 from instrc.compiler.graph import Artefact
@@ -38,7 +38,7 @@ from instrc.testing.rehearsal import Rehearsal, made_inputs, rehearsal_of
 from instrc.text import arguments
 from instrc.text.arguments import as_plain, attribute, takes_plain_values, takes_plain_values_async, takes_shared_parts
 from instrc.text.jsonvalue import Json, JsonObject, require_tree
-from instrc.text.limits import BATCH_ITEMS, FLAT_SCHEMAS
+from instrc.text.limits import FLAT_SCHEMAS
 from instrc.text.names import free_name
 from instrc.text.source import Source
 from instrc.tools.python_classes import module, module_parts
@@ -53,6 +53,10 @@ if TYPE_CHECKING:
 
 
 # Write the classes of what programs compile to.
+
+
+BATCH_ITEMS: Final = 10_000
+"""Items of one batch."""
 
 
 def module_of(artefacts: Iterable[Artefact], source: str) -> str:

@@ -11,13 +11,12 @@ from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import IO, Annotated, Any, TypeAlias, Union, get_args, get_origin
+from typing import IO, Annotated, Any, Final, TypeAlias, Union, get_args, get_origin
 
 import typer
 from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from instrc.cli.terminal import write, write_error
-from instrc.text.limits import SHOWN_WORD
 from instrc.version import __version__
 
 # Turn words of a command line into values without pydantic.
@@ -28,6 +27,9 @@ from instrc.version import __version__
 # What is not simple goes typer's own way.
 # Versions of typer that do not work so are left alone.
 
+
+SHOWN_WORD: Final = 60
+"""Letters of a word of the command line that a refusal shows."""
 
 _Private: TypeAlias = Any  # the classes of commands, contexts and parsers are private to typer
 HELP = ["-h", "--help"]

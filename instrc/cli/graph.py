@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -14,12 +14,14 @@ from instrc.cli.output import FINE, Format, deliver_text, report_written, show, 
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.text.limits import PAGE_STEPS
 from instrc.text.source import Source
 
 if TYPE_CHECKING:
     from instrc.compiler.graph import Artefact
     from instrc.process.picture import Picture
+
+PAGE_STEPS: Final = 20_000
+"""Steps of all pictures of one page, which has 20 MB then: browsers are slow with more."""
 
 
 class PictureFormat(StrEnum):

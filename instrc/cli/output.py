@@ -14,12 +14,12 @@ from pathlib import Path, PurePath
 from shutil import copy2
 from stat import S_IMODE, S_ISLNK
 from time import monotonic
+from typing import Final
 
 from instrc.cli.terminal import coloured, is_terminal, write, write_error
 from instrc.problems.files import UnwritableOutput
 from instrc.problems.problem import Problem
 from instrc.text.files import is_inherited_stream, refuse_irregular
-from instrc.text.limits import PROGRAMS_LISTED_FILES
 from instrc.text.source import Source
 from instrc.vibes.find_files import reason
 
@@ -28,6 +28,9 @@ from instrc.vibes.find_files import reason
 # Each file is written beside its place under another name and then renamed, which the file system does in one step.
 # If one of several cannot be put in its place, those before it are put back as they were.
 
+
+PROGRAMS_LISTED_FILES: Final = 20
+"""Written files that are named one by one."""
 
 _HELD = ("SIGINT", "SIGTERM", "SIGHUP")
 _SCRATCH = re.compile(r"\.instrc-(?:([0-9]+)-)?[0-9a-f]{16}\.tmp")

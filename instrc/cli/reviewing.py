@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Final
 
 from instrc.cli.output import Format, show, verdict, with_progress, write_files
 from instrc.cli.terminal import write_error
@@ -13,11 +14,16 @@ from instrc.compiler.checking import check_files
 from instrc.problems.problem import CompileError, Fix, Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import applied, comparison_key
-from instrc.text.limits import DEPENDENT_BYTES, FIX_ROUNDS
 from instrc.vibes.find_files import STDIN, find_files, read_bytes
 from instrc.vibes.roots import ENDING, PROGRAM_ENDING, read_name
 
 # Find the programs and vibes that may use some files, so that a change is seen where it breaks something.
+
+
+DEPENDENT_BYTES: Final = 16 * 1024 * 1024
+"""Bytes of a file that is searched for references."""
+FIX_ROUNDS: Final = 20
+"""How often files are fixed: a fix may bring the next mistake to light."""
 
 
 def with_dependents(files: list[str]) -> list[str]:

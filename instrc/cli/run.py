@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -39,7 +39,6 @@ from instrc.problems.render import render_text
 from instrc.text.files import is_inherited_stream, is_regular, read_whole, refuse_irregular
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
-from instrc.text.limits import WORKER_PAUSE
 from instrc.vibes.find_files import STDIN, reason, unreadable
 
 if TYPE_CHECKING:
@@ -53,6 +52,10 @@ if TYPE_CHECKING:
 
 
 # `instrc run --items`: a line of JSON in, a line of JSON out.
+
+
+WORKER_PAUSE: Final = 30.0
+"""Seconds that a worker waits at most before it asks again for a server that is not there."""
 
 
 async def stream(path: str, begin: Callable[[int, Json], Launch], engine: Engine, *, window: int, output: Path | None) -> int:

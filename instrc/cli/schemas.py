@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from msgspec.structs import replace
@@ -21,7 +21,6 @@ from instrc.problems.suggest import comparison_key
 from instrc.text.files import read_regular
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject
-from instrc.text.limits import SEEN_BYTES
 from instrc.text.source import Source
 from instrc.tools.importers import KINDS
 from instrc.vibes.find_files import read_text, shown_path
@@ -33,6 +32,10 @@ if TYPE_CHECKING:
 
 
 # `instrc flatten`: one JSON Schema in, the flat equivalent out.
+
+
+SEEN_BYTES: Final = 1 << 20
+"""Bytes of a file that are looked at to tell what kind of source it is."""
 
 
 def flatten_command(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import unified_diff
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -16,12 +16,15 @@ from instrc.language.lexer import decode_source
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.text.files import is_regular
-from instrc.text.limits import CASE_BYTES
 from instrc.vibes.find_files import is_folder, read_data, readable
 
 if TYPE_CHECKING:
     from instrc.compiler.graph import Artefact
     from instrc.testing.cases import Case, Difference
+
+CASE_BYTES: Final = 16 * 1024 * 1024
+"""Bytes of a file of cases."""
+
 
 NO_CASES = 5
 """The exit code where there is nothing to test, as pytest has it."""

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from stat import S_ISREG
 from time import time_ns
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -17,7 +17,6 @@ from instrc.compiler.workspace import Workspace
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.text.files import MOST_BYTES, read_regular
-from instrc.text.limits import KNOWN_FILES, REMEMBERED_FILES
 from instrc.version import __version__
 from instrc.vibes.find_files import STDIN, make_unversioned
 from instrc.vibes.registry import Registry
@@ -28,6 +27,11 @@ from instrc.vibes.registry import Registry
 # One that had changed less than `SETTLED` before it was read is not remembered: it may change again within one tick of the
 # clock.
 
+
+REMEMBERED_FILES: Final = 100_000
+"""Files whose contents the check of a tree remembers."""
+KNOWN_FILES: Final = 100_000
+"""Digests of sound files that the check of a tree keeps, the latest ones."""
 
 SIZE = 20
 """Bytes of a digest."""

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeGuard, cast, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeGuard, cast, get_args
 
 import msgspec
 from msgspec import Struct
 
 from instrc.process.flow import Constant, Executor
 from instrc.text.jsonvalue import Json, JsonObject
-from instrc.text.limits import FLAT_SCHEMAS, FOLLOWED_PLACES
+from instrc.text.limits import FLAT_SCHEMAS
 from instrc.text.source import Source, Span
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 # What is read in a program: inputs, steps and blocks by number, names of blocks, and members of these.
 
+
+FOLLOWED_PLACES: Final = 200
+"""Places that one path is followed to through the rounds of blocks."""
 
 BlockName: TypeAlias = Literal["item", "round", "previous", "rounds", "error"]
 

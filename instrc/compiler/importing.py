@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Final, get_args
 
 from instrc.compiler.driver import compile_vibe
 from instrc.compiler.graph import CompileOptions
@@ -20,7 +20,6 @@ from instrc.problems.vibes import MissingFromProperties
 from instrc.text import arguments
 from instrc.text.arguments import takes_shared_parts
 from instrc.text.jsontext import dumps
-from instrc.text.limits import IMPORT_ATTEMPTS, SOURCE_FILES
 from instrc.text.source import Source
 from instrc.tools.importers import OF_PYTHON, Imported, given_of, known_kind, read_tools
 from instrc.tools.sources import Given, of_text, of_value
@@ -30,6 +29,12 @@ from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
 
 # Keep the imported vibes that pass the check, after the two repairs that it shows how to make.
+
+
+IMPORT_ATTEMPTS: Final = 20
+"""Attempts to make an imported vibe pass the check."""
+SOURCE_FILES: Final = 1000
+"""Files that one source of tools may be spread over."""
 
 
 def sound_vibes(imported: Imported) -> Imported:

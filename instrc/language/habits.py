@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from instrc import problems
 from instrc.language.surface import (
@@ -45,8 +45,11 @@ from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.text.durations import from_words, is_duration
 from instrc.text.jsontext import loads
-from instrc.text.limits import GUESSED_LINES, STRING_PREFIX
+from instrc.text.limits import STRING_PREFIX
 from instrc.text.source import Source, Span
+
+GUESSED_LINES: Final = 20
+"""Lines whose beginnings are looked at to tell what a file is that is no program."""
 
 
 def _words(text: str) -> frozenset[str]:

@@ -6,6 +6,8 @@ waits for something), then at the token itself.
 
 from __future__ import annotations
 
+from typing import Final
+
 from instrc.language.block_mistakes import block_slip, called_block, inside_block, second_braces, stray_else
 from instrc.language.bracket_mistakes import closing_slip, early_end, is_closed, key_slip, sign_slip, unclosed
 from instrc.language.foreign import foreign_sign, foreign_statement, index_slip, is_defined
@@ -32,7 +34,10 @@ from instrc.language.view import (
 from instrc.problems import blocks, habits, punctuation, statements, text
 from instrc.problems.problem import Problem
 from instrc.text.durations import from_words
-from instrc.text.limits import DECORATOR_TOKENS, STRING_PREFIX
+from instrc.text.limits import STRING_PREFIX
+
+DECORATOR_TOKENS: Final = 20
+"""Tokens between an `@` and what it decorates."""
 
 
 def string_slip(view: View) -> Slip:

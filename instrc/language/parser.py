@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
@@ -22,8 +22,11 @@ from instrc.language.surface import Expression, Input, Pipe, Program, children
 from instrc.language.tables import CONTEXTUAL, END, START, Tables, tables
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.text.limits import BRACKET_LEVELS, KEPT_RECIPES, REPORTED_MISTAKES
+from instrc.text.limits import BRACKET_LEVELS, REPORTED_MISTAKES
 from instrc.text.source import Source, Span
+
+KEPT_RECIPES: Final = 20_000
+"""Words in the recipes of the parser that are kept from one program to the next."""
 
 
 def too_deep(program: Program) -> Problem | None:

@@ -6,7 +6,7 @@ The surface keeps the value of an annotation but not the places in it; they are 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from instrc.language.lexer import Token, normal, string_value
 from instrc.language.parser import parse
@@ -43,8 +43,13 @@ from instrc.language.surface import (
 from instrc.language.tables import END, tables
 from instrc.problems.report import Report
 from instrc.text.jsonvalue import tokens as parts_of
-from instrc.text.limits import ANNOTATION_DISTANCE, MOVED_LEVELS
 from instrc.text.source import Source, Span
+
+ANNOTATION_DISTANCE: Final = 20_000
+"""Characters behind an expression in which its annotations are looked for."""
+MOVED_LEVELS: Final = 100
+"""Brackets and `@` of a statement that is moved to its place in a later text; one with more is read again there."""
+
 
 _OPEN = {"LBRACE": "RBRACE", "LSQB": "RSQB"}
 _CLOSE = frozenset(_OPEN.values())

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -48,8 +48,15 @@ from instrc.problems.punctuation import (
 )
 from instrc.problems.statements import BadName, ForeignStatement, KeywordAsName, MissingValue
 from instrc.problems.text import TooDeep
-from instrc.text.limits import BRACKET_DISTANCE, BRACKET_LEVELS, LINE_DISTANCE, PASSED_OVER, RECOVERED_MISTAKES, REPORTED_MISTAKES
+from instrc.text.limits import BRACKET_DISTANCE, BRACKET_LEVELS, REPORTED_MISTAKES
 from instrc.text.source import Source
+
+PASSED_OVER: Final = 20_000
+"""Tokens without a clear end of the statement after which the rest of the source is not looked at."""
+RECOVERED_MISTAKES: Final = 2_000
+"""Mistakes that are repaired in one source."""
+LINE_DISTANCE: Final = 200
+"""Characters before a word in which its line must have begun."""
 
 
 class Stack:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from instrc.language.lexer import Token, is_name, is_space_in_number, why_no_number
 from instrc.language.tables import END, Tables
@@ -27,8 +27,12 @@ from instrc.problems.text import (
     UnclosedString,
 )
 from instrc.text.durations import from_words
-from instrc.text.limits import REPORTED_MISTAKES, STRING_LINES
+from instrc.text.limits import REPORTED_MISTAKES
 from instrc.text.source import Source, Span
+
+STRING_LINES: Final = 20
+"""Lines over which the end of an open string is looked for."""
+
 
 LOOKALIKES = dict(zip("（）［］｛｝，；：｜＝＠．、。∣❘❙❚¦│┃⎮⏐‖", "()[]{},;:|=@.,.||||||||||", strict=True))
 """Characters that look like a sign of the language."""

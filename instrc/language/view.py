@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from instrc.language.lexer import Token
 from instrc.problems.problem import Problem
-from instrc.text.limits import BODY_TOKENS, BRACKET_DISTANCE
+from instrc.text.limits import BRACKET_DISTANCE
 from instrc.text.source import Source, Span
+
+BODY_TOKENS: Final = 500
+"""Tokens of the braces of a block that are read back to find the word which begins it."""
+
 
 OPENING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 CLOSING = {closing: opening for opening, closing in OPENING.items()}

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
+from typing import Final
 
 from lsprotocol import types
 
@@ -20,10 +21,13 @@ from instrc.lsp.knowledge import Knowledge, declared_inputs, members
 from instrc.lsp.session import EditorSession, Segments, TextDocument
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
-from instrc.text.limits import COMPLETION_DISTANCE
 from instrc.text.names import pascal
 
 # What the automaton has read before a place in a text that is being typed, past the mistakes on the way.
+
+
+COMPLETION_DISTANCE: Final = 5_000
+"""Characters before a place that are looked at."""
 
 
 class TextBefore:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from lsprotocol import types
 from msgspec.structs import replace
 
@@ -13,12 +15,14 @@ from instrc.lsp.knowledge import Definition, Knowledge, KnownInstruction, carrie
 from instrc.lsp.session import EditorSession, Lines, TextDocument
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
-from instrc.text.limits import HOVERED_SCHEMA
 from instrc.text.source import Span
 from instrc.vibes.registry import ProgramFile
 
 # What an editor shows beside a name: what it stands for, who carries it out, its schema.
 
+
+HOVERED_SCHEMA: Final = 4_000
+"""Characters of a schema that are shown."""
 
 _WORDS = {
     "prompt": "The request that started everything.",

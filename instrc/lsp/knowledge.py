@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -41,7 +41,6 @@ from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.process.flow import EXECUTORS
 from instrc.text.jsonvalue import Json
-from instrc.text.limits import NAME_STEPS
 from instrc.text.source import Source, Span
 from instrc.vibes.registry import ProgramFile, Registry
 from instrc.vibes.vibe import Vibe
@@ -50,6 +49,9 @@ from instrc.vibes.vibe import Vibe
 #
 # Unlike binding, this works on programs with mistakes, and remembers every place.
 
+
+NAME_STEPS: Final = 40
+"""Steps from a name to its schema: names of names, members of members."""
 
 DefinitionKind: TypeAlias = Literal["const", "tool", "input", "element", "key", "round"]
 _PLACES = frozenset({"Process", "LLM_Context", "Server_Context", "User_Context", "StartProcess"})

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from lsprotocol import types
 from msgspec import Struct
@@ -29,12 +29,18 @@ from instrc.problems.problem import CompileError, Fix, Problem, shorten_values
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key
 from instrc.text.files import read_whole
-from instrc.text.limits import JOINED_SEGMENTS, KEPT_RUNS, UNOPENED_BYTES
 from instrc.text.source import Source, Span
 from instrc.text.visible import visible
 
 # Places as editors count them: lines from 0, columns in the units of the encoding that was agreed on, mostly UTF-16.
 
+
+UNOPENED_BYTES: Final = 1024 * 1024
+"""Bytes of a file that an editor has not opened."""
+JOINED_SEGMENTS: Final = 4
+"""How often a segment is read together with the next one, whose border an edit may have taken away."""
+KEPT_RUNS: Final = 32
+"""Rows of statements, each of one text, that an editor keeps side by side before it moves them to the text that is shown."""
 
 T = TypeVar("T")
 _LINE_END = re.compile(r"\r\n|\n|\r")

@@ -9,11 +9,14 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from instrc.problems.problem import Problem
-from instrc.text.limits import LIST_BEFORE_CALL
 from instrc.text.source import Source, Span
+
+LIST_BEFORE_CALL: Final = 1_000
+"""Characters between the name of a slot and a call in its list, within which the two are one mistake."""
+
 
 _ByName: TypeAlias = Mapping[str, Sequence[Problem]]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import did_you_mean
-from instrc.text.limits import LISTED_ARGUMENTS
+
+LISTED_ARGUMENTS: Final = 8
+"""Arguments that a hint lists."""
 
 
 class PlanProblem(Problem):

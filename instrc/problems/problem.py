@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import ClassVar, Literal, NamedTuple, TypeAlias, dataclass_transform
+from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias, dataclass_transform
 
 from msgspec import Struct, StructMeta
 
-from instrc.text.limits import NOTED_PROBLEMS, SHOWN_NAME
+from instrc.text.limits import SHOWN_NAME
 from instrc.text.source import Span
+
+NOTED_PROBLEMS: Final = 5
+"""Problems that stand in the notes of an exception."""
+
 
 Severity: TypeAlias = Literal["error", "warning"]
 

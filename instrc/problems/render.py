@@ -8,12 +8,19 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from instrc.problems.problem import Problem, shorten_values
-from instrc.text.limits import SENTENCE_LENGTH, SHOWN_LINES, SHOWN_OF_A_KIND
 from instrc.text.source import Span
 from instrc.text.visible import visible
+
+SHOWN_LINES: Final = 3
+"""Lines of a long span that are shown; the rest is an ellipsis."""
+SHOWN_OF_A_KIND: Final = 100
+"""Problems of one name that are shown in full: nobody reads more of them one by one."""
+SENTENCE_LENGTH: Final = 600
+"""Letters of a message that are shown: a name in it may be as long as the input."""
+
 
 WINDOW = 100
 """Characters of a very long line that are shown, around the mistake."""

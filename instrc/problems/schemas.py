@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
 from instrc.problems.problem import Fix, Label, Problem, Severity
 from instrc.problems.suggest import CHOSEN_FOR_RUNS, OF_RUNS, MisspeltWord, did_you_mean, one_of, renamings, types_in_words
-from instrc.text.limits import NAMED_VALUES
 from instrc.text.source import Span
+
+NAMED_VALUES: Final = 3
+"""Idle values that a problem names."""
 
 
 class SchemaProblem(Problem):

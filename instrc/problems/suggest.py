@@ -11,11 +11,16 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Final
 from unicodedata import normalize
 
 from instrc.problems.problem import Edit, Fix, Problem
-from instrc.text.limits import COMPARED_NAME, COMPARED_NAMES, SHORTLIST
+from instrc.text.limits import COMPARED_NAME, COMPARED_NAMES
 from instrc.text.source import Span
+
+SHORTLIST: Final = 24
+"""Names that are compared letter by letter."""
+
 
 FOREIGN_VALUES = {
     **dict.fromkeys(("True", "TRUE"), "true"),

@@ -6,14 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import chain, pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from instrc.process.flow import Executor
 from instrc.process.picture import Box, Picture, PictureRead, PictureStep, Section
-from instrc.text.limits import PICTURED_TRACKS
 
 # A picture with places: the rectangles, lines of text and arrows that are drawn, and the sizes that they have in common.
 
+
+PICTURED_TRACKS: Final = 40
+"""Lines side by side between two rows of a picture; more would be wider than anybody can follow, so they share."""
 
 WIDTH = 300
 """Of a lane, in pixels."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import Final, assert_never
 from unicodedata import combining, east_asian_width
 
 from instrc.problems.files import TooLarge
@@ -30,7 +30,6 @@ from instrc.process.flow import (
 )
 from instrc.process.process import Process
 from instrc.text.jsonvalue import Json
-from instrc.text.limits import PICTURED_LETTERS, PICTURED_LEVELS
 from instrc.text.source import Span
 from instrc.text.visible import visible
 
@@ -39,6 +38,11 @@ from instrc.text.visible import visible
 # True of this form: every line that reads a part of the process names it by its id, ids are unique,
 # and boxes stand in the order in which they run.  Nothing has a place on paper yet.
 
+
+PICTURED_LETTERS: Final = 60
+"""Letters of a line in a picture."""
+PICTURED_LEVELS: Final = 100
+"""Blocks inside each other that can be drawn for certain."""
 
 LANES: dict[Executor, str] = {"model": "Model", "server": "Server", "user": "Person"}
 """The lanes from left to right, as they are headed."""

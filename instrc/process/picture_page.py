@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from instrc.process.layout import layout, leaves
 from instrc.process.picture import LANES, Box, Picture, PictureStep
@@ -14,10 +14,12 @@ from instrc.process.svg import escape, figure, style
 from instrc.schema.strip import strip
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
-from instrc.text.limits import HEADING_NAMES
 
 # JSON texts in which every value that occurs several times is written once: the schemas of a page repeat each other.
 
+
+HEADING_NAMES: Final = 3
+"""Exports that the heading of a page names."""
 
 _Node: TypeAlias = str | tuple[str | int, ...]
 

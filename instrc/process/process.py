@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -65,7 +65,7 @@ from instrc.text.jsonvalue import (
     put,
     tokens,
 )
-from instrc.text.limits import ELEMENTS, PROCESS_CONTEXTS, PROCESS_LEVELS, ROUNDS
+from instrc.text.limits import ELEMENTS, PROCESS_LEVELS, ROUNDS
 
 if TYPE_CHECKING:
     from instrc.problems.problem import CompileError
@@ -73,6 +73,9 @@ if TYPE_CHECKING:
 
 # From the JSON of a process to its parts: all spellings, those written by hand included.
 
+
+PROCESS_CONTEXTS: Final = 200_000
+"""Contexts of one process."""
 
 _NAME = r"(?i)(llm|server|user|human|when|each|repeat|try|do|else)_?context_?\d*(?:_item\d+)?"  # compiled when it is needed
 _EXECUTOR: dict[str, Executor] = {"llm": "model", "server": "server", "user": "user", "human": "user"}

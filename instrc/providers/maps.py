@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NoReturn, Protocol, TypeAlias, assert_never
+from typing import Final, NoReturn, Protocol, TypeAlias, assert_never
 
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
@@ -36,10 +36,12 @@ from instrc.schema.wellformed import problems_of
 from instrc.text.arguments import attribute, excerpt
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, as_text, as_texts, is_deeper, listing, mapping
-from instrc.text.limits import RESULT_LEVELS
 
 # What the JSON of a codec may hold, and the codecs directly inside of one.
 
+
+RESULT_LEVELS: Final = 20
+"""Levels of the message that brings a result to a model; those of providers have five."""
 
 PythonTypes: TypeAlias = type | tuple[type, ...]
 _MEMBERS: dict[str, dict[str, PythonTypes]] = {

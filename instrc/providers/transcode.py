@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from itertools import islice
-from typing import assert_never
+from typing import Final, assert_never
 
 from instrc.providers.codec import (
     Alternative,
@@ -36,10 +36,17 @@ from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import required_names, subschemas
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_text, as_texts, at, equal, freeze, kind_of, listing, mapping
-from instrc.text.limits import CODEC_LEVELS, CODECS_FOLLOWED, RENAMED_LEVELS
 from instrc.tools.tasks import argument_text, argument_value
 
 # Match regular expressions of schemas.
+
+
+RENAMED_LEVELS: Final = 150
+"""Levels of a value whose keys are renamed."""
+CODEC_LEVELS: Final = 200
+"""Levels of a value that codecs go into; what is deeper stays as it is."""
+CODECS_FOLLOWED: Final = 50
+"""References to references that are followed."""
 
 
 def entry_for(name: str, entries: Sequence[ByPattern]) -> ByPattern | None:

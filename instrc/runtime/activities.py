@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar, cast
+from typing import Final, TypeAlias, TypeVar, cast
 
 from instrc.runtime.interpreter.documents import Complaint, bare_name
 from instrc.schema.validation import SchemaValidator, Violation, is_valid, validate
 from instrc.text.arguments import excerpt, several, text
 from instrc.text.jsonvalue import Json
-from instrc.text.limits import COMPLAINTS
 from instrc.tools.python_types import schema_of_type
 from instrc.tools.python_values import called_with_json
 
 # When and how often something is tried again: the engine's policy, never the language's.
 
+
+COMPLAINTS: Final = 20
+"""Complaints about one answer."""
 
 _TEMPORARY = frozenset({408, 409, 425, 429})
 

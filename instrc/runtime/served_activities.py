@@ -10,7 +10,7 @@ from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from ssl import SSLContext
-from typing import Required, TypedDict, cast
+from typing import Final, Required, TypedDict, cast
 from urllib.parse import quote, urlsplit
 from weakref import WeakKeyDictionary
 
@@ -27,10 +27,14 @@ from instrc.runtime.interpreter.documents import bare_name
 from instrc.runtime.secrets import UnusableTableError, checked, refuse_table, secret, with_variables
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, at
-from instrc.text.limits import HTTP_BYTES, SHOWN_HTTP
 
 # An HTTP service as an activity: where a call goes, what is sent, and what of the answer is the result.
 
+
+HTTP_BYTES: Final = 10 * 1024 * 1024
+"""Bytes of the answer of an HTTP service; more is an error with the code `too-large`."""
+SHOWN_HTTP: Final = 300
+"""Letters of an answer that an error of an HTTP service shows."""
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _WITHOUT_BODY = ("GET", "DELETE")

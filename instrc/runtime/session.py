@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from instrc.compiler.emit.definitions import DocumentDefinitions
 from instrc.runtime.activities import complaints
@@ -14,13 +14,19 @@ from instrc.runtime.interpreter.documents import Complaint, ModelCommand
 from instrc.runtime.models.model import Model, Request
 from instrc.schema.strip import split
 from instrc.text.jsonvalue import Json, JsonObject, as_object
-from instrc.text.limits import ASKED_AGAIN, SHOWN_TURNS, TOOLS_OF_A_TURN
 
 # A session: a model with compiled tools. It fills one, and what follows depends on what was compiled.
 #
 # A tool's answer comes back to it as a result, a direct call is fired.
 # A process is started with the entry that the model has filled, and goes on alone.
 
+
+SHOWN_TURNS: Final = 40
+"""Turns of a conversation that a model is shown."""
+TOOLS_OF_A_TURN: Final = 8
+"""Tools that a model may use before it has to say something."""
+ASKED_AGAIN: Final = 2
+"""How often a model is asked again for a turn that cannot be used."""
 
 Begin: TypeAlias = Callable[[str, Json, str], Awaitable[Json]]
 """Starts what is behind a tool with what the model has filled in, and what was said; returns what the model is told of it."""

@@ -7,17 +7,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import time
-from typing import Literal, NotRequired, TypeAlias, TypedDict, TypeGuard, cast
+from typing import Final, Literal, NotRequired, TypeAlias, TypedDict, TypeGuard, cast
 
 from instrc.runtime.interpreter.documents import Complaint, Outcome
 from instrc.runtime.secrets import redacted
 from instrc.text.files import read_regular
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, without_type
-from instrc.text.limits import TRACE_BYTES
 
 # What happens in a run, as it is told and kept in its trace: plain JSON with types.
 
+
+TRACE_BYTES: Final = 1024 * 1024 * 1024
+"""Bytes of a trace that is read; of a longer one the first events are shown."""
 
 EventKind: TypeAlias = Literal[
     "asked",

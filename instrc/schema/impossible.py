@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -12,9 +12,16 @@ from instrc.schema.relations import Answering, Resolve
 from instrc.schema.vocabulary import IN_PLACE, NO_ASSERTIONS
 from instrc.schema.walk import every_schema, of_item, of_property, required_names, with_parts
 from instrc.text.jsonvalue import Json, Location, at, listing, mapping
-from instrc.text.limits import ENDLESS_ROUNDS, PAIRS_AT_A_PLACE, WEIGHED_NAMES
 
 # What can be told of a schema without looking into what its keywords say together: whether they may leave nothing.
+
+
+PAIRS_AT_A_PLACE: Final = 100
+"""Pairs of schemas that are compared to see whether one schema of a document is impossible: it is asked of many."""
+ENDLESS_ROUNDS: Final = 60
+"""Levels of schemas that refer to each other through which is looked for one that a value can end with."""
+WEIGHED_NAMES: Final = 40
+"""Required names that are tried one by one for those that make a schema impossible."""
 
 
 def may_hold_impossible(nodes: Iterable[Json]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
 from types import ModuleType
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from instrc import problems
 from instrc.problems.problem import CompileError
@@ -22,21 +22,25 @@ from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import objects_below, of_property, refers, subschemas
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, equal, listing, mapping
-from instrc.text.limits import (
-    BRANCHES_OF_A_PLACE,
-    COMPARED_LEVELS,
-    COMPARED_PARTS,
-    DECIDED_PROPERTIES,
-    DECIDED_SCHEMAS,
-    INSTANCES_AT_ONCE,
-    INSTANCES_COMPARED,
-    INSTANCES_OF_A_PART,
-    SCHEMAS_ASKED,
-    SHALLOW,
-)
+from instrc.text.limits import BRANCHES_OF_A_PLACE, COMPARED_LEVELS, SHALLOW
 
 # Find for the branches of a union those that they stood for in an older one.
 
+
+INSTANCES_AT_ONCE: Final = 200
+"""Instances that are tried before the engine is asked for a proof: most schemas that differ are told apart by them."""
+DECIDED_PROPERTIES: Final = 150
+"""Properties of one schema that the engine is asked about: its effort grows faster than with their cube."""
+DECIDED_SCHEMAS: Final = 5000
+"""Schemas inside one that the engine is asked about."""
+INSTANCES_COMPARED: Final = 400
+"""Instances that are tried for one comparison of two vibes; as many are tried again for their parts."""
+COMPARED_PARTS: Final = 60
+"""Pairs of parts of two vibes, or of their branches, for which instances are thought of."""
+INSTANCES_OF_A_PART: Final = 40
+"""Instances that are thought of for one such pair."""
+SCHEMAS_ASKED: Final = 20_000
+"""Schemas that the instances of one comparison are checked against, where each meets very many branches: fewer are tried then."""
 
 UNIONS = ("anyOf", "oneOf")
 

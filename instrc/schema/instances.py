@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import Final
 
 from msgspec import Struct, field
 
@@ -17,15 +18,21 @@ from instrc.schema.patterns import search as found_in
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import required_names, subschemas
 from instrc.text.jsonvalue import Json, JsonObject, at, freeze, listing, mapping
-from instrc.text.limits import (
-    BRANCHES_OF_A_PLACE,
-    INSTANCE_DEPTH,
-    INSTANCE_NODES,
-    INSTANCES,
-    INSTANCES_AT_A_PLACE,
-    LARGEST_INSTANCE,
-    NAMED_DEPTH,
-)
+from instrc.text.limits import BRANCHES_OF_A_PLACE
+
+INSTANCES: Final = 4000
+"""Instances that are tried."""
+INSTANCES_AT_A_PLACE: Final = 12
+"""Values tried at one place inside a larger one."""
+INSTANCE_DEPTH: Final = 6
+"""Levels of an instance."""
+LARGEST_INSTANCE: Final = 100
+"""Properties or items of an instance that is made for its size."""
+NAMED_DEPTH: Final = 2
+"""Levels on which names are tried that a schema speaks of elsewhere."""
+INSTANCE_NODES: Final = 200
+"""Schemas that are looked through for values and names of witnesses."""
+
 
 _OF_TYPE: dict[str, list[Json]] = {
     "null": [None],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from instrc.schema.drafts import LATEST, NULLABLE, Draft, modern
 from instrc.schema.kinds import TYPES, has_type, is_number, types_of
@@ -14,7 +14,6 @@ from instrc.schema.vocabulary import HOLDERS, KEYWORDS, MANY, NAMED, ValueShape
 from instrc.schema.walk import is_schema
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, as_object, as_text, as_texts, put
-from instrc.text.limits import NOTED_VALUE, READ_LEVELS, READ_SCHEMAS
 
 # What normalising a schema has found: each value that is read otherwise than it is written, with why.
 #
@@ -22,6 +21,13 @@ from instrc.text.limits import NOTED_VALUE, READ_LEVELS, READ_SCHEMAS
 # schema
 # itself, `read_as` and `left_out` come with their note.  So nothing can be repaired without a word.
 
+
+READ_LEVELS: Final = 500
+"""Levels of a schema: no model fills in a tenth of that; what is deeper is left out with a note."""
+READ_SCHEMAS: Final = 100_000
+"""Schemas of one tool: the rest is left out with a note."""
+NOTED_VALUE: Final = 60
+"""Characters of a value that a note shows."""
 
 Schema: TypeAlias = dict[str, Json]
 NoteKind: TypeAlias = Literal[

@@ -9,28 +9,37 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
 from instrc.text.jsonvalue import Json, Location
-from instrc.text.limits import (
-    JUDGED_PATTERN,
-    MATCHED_NAME,
-    MATCHED_PATTERN,
-    PATTERN_CHARACTERS,
-    PATTERN_TEXT,
-    PATTERNS_AT_ONCE,
-    REGEX_PATTERN,
-    REGEX_SECONDS,
-    REGEX_TEXT,
-    REGEX_WRITTEN_OUT,
-)
 
 # How long a regular expression becomes if what it repeats is written out: engines do so, and nested counts multiply.
 #
 # written_out("^(ab{3}){10}$")    # 42: `b` thrice, with `a` ten times, `^` and `$`
 
+
+REGEX_SECONDS: Final = 0.5
+"""For all texts of one `time_limit` together that the second engine looks at."""
+PATTERN_TEXT: Final = 2_000
+"""Characters of a text that is made for a pattern."""
+PATTERN_CHARACTERS: Final = 1_000_000
+"""Characters of all beginnings that are tried for one pattern together."""
+REGEX_TEXT: Final = 100_000
+"""Characters of a text that the engine looks at that backtracks."""
+REGEX_PATTERN: Final = 20_000
+"""Characters of a pattern that is read at all."""
+REGEX_WRITTEN_OUT: Final = 200_000
+"""Atoms of a pattern with its counts written out, as the engine keeps it that backtracks: some 60 MB."""
+JUDGED_PATTERN: Final = 10_000
+"""Characters of a pattern for which it is told why no engine reads it."""
+PATTERNS_AT_ONCE: Final = 50
+"""Patterns that are looked for in one walk over a text, where there are at least so many; more at once may take longer."""
+MATCHED_NAME: Final = 200
+"""Characters of a property name for which it is decided whether a pattern is found in it."""
+MATCHED_PATTERN: Final = 400
+"""Characters of a pattern that is decided for names of properties."""
 
 ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?:|\?<?[=!])?|.", re.DOTALL)
 """One character, escape or class, or the beginning of a group."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 from msgspec import Struct
 
@@ -12,10 +13,13 @@ from instrc.schema.patterns import broken
 from instrc.schema.vocabulary import COUNTS, HOLDERS, KEYWORDS, MANY, NAMED, ValueShape
 from instrc.schema.walk import is_schema, next_level, objects_below, walk
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, Location, as_object
-from instrc.text.limits import MANY_AT_ONCE, SCHEMAS_PLAIN_LEVELS
+from instrc.text.limits import MANY_AT_ONCE
 
 # What the value of each keyword looks like in a schema of 2020-12: one plain check a keyword.
 
+
+SCHEMAS_PLAIN_LEVELS: Final = 20
+"""Levels of a schema that is checked without a validator."""
 
 _ANCHOR = r"[A-Za-z_][-A-Za-z0-9._]*"
 _TEXTS = frozenset({str})

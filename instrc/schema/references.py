@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,10 +30,16 @@ from instrc.schema.vocabulary import HOLDERS, MANY, NAMED
 from instrc.schema.walk import next_level, objects_of, schemas_under, subschemas
 from instrc.text.arguments import as_plain
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_text, pointer, tokens
-from instrc.text.limits import LEVELS_AT_ONCE, MANY_AT_ONCE, REFERENCES_AT_ONCE
+from instrc.text.limits import MANY_AT_ONCE
 from instrc.text.source import Span
 
 # The nouns of references: documents, the resources in them, and the scopes that schemas are read in.
+
+
+LEVELS_AT_ONCE: Final = 4
+"""Levels below them that are read so: where there are more, each level would be read again from each above it."""
+REFERENCES_AT_ONCE: Final = 100
+"""References to references that are followed at once; more are perhaps a circle, which the thorough way tells."""
 
 
 class Resource:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from instrc.schema.kinds import ALL, Equality, kind_of_value, kinds_spoken_of, listed_values, own_kinds
 from instrc.schema.laws.law import Answer, all_satisfied
@@ -11,7 +11,7 @@ from instrc.schema.laws.table import LAWS, cases, disjoint_by_branches, disjoint
 from instrc.schema.vocabulary import FOLLOWERS, KEYWORDS, NO_ASSERTIONS, SPEAKS_OF
 from instrc.schema.walk import TRIVIAL, walk
 from instrc.text.jsonvalue import Json, as_object, equal
-from instrc.text.limits import DEPTH, EVALUATIONS, KIND_BRANCHES, KIND_DEPTH, PAIRS, SHALLOW
+from instrc.text.limits import DEPTH, SHALLOW
 
 if TYPE_CHECKING:
     from instrc.schema.validation import Violation
@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 # cannot
 # be resolved, and where a keyword is malformed or unknown: whoever asks must be right whatever the validator says.
 
+
+PAIRS: Final = 5000
+"""Pairs of schemas that are compared for one question."""
+EVALUATIONS: Final = 2000
+"""Schemas that one value is checked against."""
+KIND_DEPTH: Final = 4
+"""Combinators inside one another that are looked through for the kinds of values that they allow."""
+KIND_BRANCHES: Final = 50
+"""Branches of one combinator that are looked through for that."""
 
 Resolve: TypeAlias = Callable[[str], Json]
 """From a reference to the schema that it leads to; `None` if that is not known."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from instrc.problems.problem import CompileError
 from instrc.schema.flattening.flattener import intersect
@@ -14,10 +14,21 @@ from instrc.schema.plain_checks import satisfies_plainly
 from instrc.schema.validation import DefinitionsValidator
 from instrc.schema.walk import required_names
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, at, listing, mapping
-from instrc.text.limits import SAMPLE_CHARACTERS, SAMPLE_LEVELS, SAMPLE_OPTIONAL_LEVELS, SAMPLE_TEXTS, SAMPLE_TRIES, SAMPLE_VALUES
+from instrc.text.limits import SAMPLE_LEVELS
 
 # Make texts for samples: of a length, a format or a pattern.
 
+
+SAMPLE_OPTIONAL_LEVELS: Final = 4
+"""Levels of a sample that have optional properties and items; below them it has only what it must."""
+SAMPLE_VALUES: Final = 5000
+"""Values of one sample: of a schema that asks for itself in its own place there is no whole one."""
+SAMPLE_TRIES: Final = 12
+"""Values that are tried for one schema in a sample."""
+SAMPLE_TEXTS: Final = 50
+"""Different texts that a sample has where a pattern or a format rules."""
+SAMPLE_CHARACTERS: Final = 20_000
+"""Characters of one text in a sample; a schema that asks for more has no sample."""
 
 _OF_FORMATS = {
     "date": ("2026-01-02", "2026-01-03", "2026-02-01"),

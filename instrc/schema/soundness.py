@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from instrc.schema.normalize import Normalized, Note
 from instrc.schema.wellformed import problems_of
 from instrc.text.jsonvalue import Json, Location, tokens
-from instrc.text.limits import META_ERRORS, REPAIR_ROUNDS
+from instrc.text.limits import META_ERRORS
+
+REPAIR_ROUNDS: Final = 50
+"""Each takes out what is refused; one that is left may be refused then, as it needs another."""
 
 
 def drop_invalid_keywords(schema: Json, path: Location = ()) -> Normalized:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, TypeAlias, TypedDict
+from typing import Final, NamedTuple, TypeAlias, TypedDict
 
 from instrc import problems
 from instrc.problems.problem import CompileError
@@ -14,10 +14,12 @@ from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import map_schemas, schemas_under
 from instrc.text.arguments import excerpt, takes_plain_values, texts
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, require_tree
-from instrc.text.limits import SPLIT_AT_ONCE
 
 # Take out of a schema what is not for its reader: thoughts, metrics, engine properties.
 
+
+SPLIT_AT_ONCE: Final = 1000
+"""Objects and lists; what holds more, or itself, is divided with care."""
 
 ENGINE = ("references", "arguments", "activity", "when", "each")
 """Keywords beside a schema that are for the engine alone, in the order in which they are written."""

@@ -8,9 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Final
 
 from instrc.text.jsonvalue import Json, as_object, equal
-from instrc.text.limits import TYPE_WORD, TYPE_WORD_DEPTH
+
+TYPE_WORD: Final = 1000
+"""Letters of a word for a type; a longer one is none."""
+TYPE_WORD_DEPTH: Final = 40
+"""Brackets inside one another in a word for a type."""
+
 
 _SPELLINGS = {
     "object": (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from math import isfinite
-from typing import NamedTuple, Protocol, cast
+from typing import Final, NamedTuple, Protocol, cast
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
@@ -18,10 +18,20 @@ from instrc.schema.plain_checks import satisfies_plainly
 from instrc.schema.walk import map_schemas
 from instrc.text.jsontext import dumps, is_writable, loads
 from instrc.text.jsonvalue import Json, as_array, as_object, freeze, pointer
-from instrc.text.limits import INSTANCE_CONTAINERS, INSTANCE_LEVELS, JUDGED_REFERENCES, TOLD_HEAD, TOLD_WORDS
 
 # Say in words what is wrong with a value, with all values as JSON: what the library of the validators says is Python.
 
+
+JUDGED_REFERENCES: Final = 10
+"""References to references that are followed."""
+TOLD_WORDS: Final = 500
+"""Characters of what a validator says of one violation."""
+TOLD_HEAD: Final = 200
+"""Characters of a message; the library's own hold the whole value."""
+INSTANCE_LEVELS: Final = 2_000
+"""Levels of a value that is validated; it is refused beyond."""
+INSTANCE_CONTAINERS: Final = 2_000_000
+"""Objects and lists of a value that is validated; it is refused beyond."""
 
 _UNIONS = frozenset({"anyOf", "oneOf"})
 _OF_KIND = frozenset({"type", "const", "enum"})

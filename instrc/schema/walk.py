@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import cast
+from typing import Final, cast
 
 from instrc.schema.vocabulary import HOLDERS, MANY, NAMED, ONE
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, listing, mapping, put, tokens
-from instrc.text.limits import PATTERNS_OF_A_NAME
 
 # Ways to visit the schemas in a schema.
 #
@@ -16,6 +15,9 @@ from instrc.text.limits import PATTERNS_OF_A_NAME
 # (in `const`, `enum`, `default`, `examples`, unknown keywords) is never taken for one.
 # All walks keep their own stack: depth costs memory, never a crash.
 
+
+PATTERNS_OF_A_NAME: Final = 50
+"""Patterns of `patternProperties` that are looked through for what a property must satisfy; of more nothing is sure."""
 
 TRIVIAL: tuple[Json, ...] = (True, {})
 """Schemas that everything satisfies."""

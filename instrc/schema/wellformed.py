@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import islice
 from types import ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from instrc.schema.kinds import TYPES
 from instrc.schema.patterns import broken, patterns_in
@@ -13,7 +13,7 @@ from instrc.schema.plain_checks import doubtful, is_sound
 from instrc.schema.walk import is_schema, walk
 from instrc.text.jsontext import digits
 from instrc.text.jsonvalue import Json, Location, as_array, as_object, as_texts, pointer
-from instrc.text.limits import META_ERRORS, TOLD_PROBLEMS
+from instrc.text.limits import META_ERRORS
 from instrc.text.source import Span
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 # Say in words what a meta-schema refuses.
 
+
+TOLD_PROBLEMS: Final = 20
+"""Problems that are told of one schema; a file that is no schema at all would have thousands."""
 
 _SHORT_NAMES = {"int": "integer", "str": "string", "bool": "boolean", "obj": "object", "num": "number", "arr": "array"}
 """How types are written in short, which may be misspelt as well."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from instrc.problems.plans import (
     AmbiguousReference,
@@ -26,12 +26,14 @@ from instrc.problems.plans import (
 )
 from instrc.taskbench.records import BenchTool, NamedRecord, brief, repaired, spelled
 from instrc.text.jsonvalue import Json, pointer
-from instrc.text.limits import ORDERED_ARGUMENTS
 from instrc.tools.plan_check import circles
 from instrc.tools.tasks import PlanTask, Reference
 
 # Which argument belongs to which input of a tool that tells its inputs by type alone.
 
+
+ORDERED_ARGUMENTS: Final = 6
+"""Arguments of which all orders are tried."""
 
 _ENDINGS = {
     "image": (".jpg", ".png", ".jpeg", ".gif", ".bmp", ".tiff", ".svg", ".ico"),

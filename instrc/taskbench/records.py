@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from instrc.problems.importing import NotATool
 from instrc.problems.plans import InvalidPlan, OddArguments, PlanProblem, RepairedPlan
@@ -13,12 +13,14 @@ from instrc.problems.suggest import comparison_key, nearest
 from instrc.text.arguments import excerpt
 from instrc.text.jsontext import digits, dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, JsonSyntaxError, Location, as_texts, pointer
-from instrc.text.limits import SHOWN_REPAIR
 from instrc.text.names import free_name, pascal, snake
 from instrc.tools.sources import Given, ImportedTool
 
 # Tools in the form of TaskBench, and the names they have in vibes and plans.
 
+
+SHOWN_REPAIR: Final = 80
+"""Letters of a repaired place that a problem shows, before and after."""
 
 BenchKind: TypeAlias = Literal["resource", "temporal", "open"]
 """`resource`: typed inputs by position; `temporal`: parameters by name; `open`: nothing is said of what it takes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import Final
 
 from instrc.problems.problem import CompileError
 from instrc.problems.settings import InvalidOption
@@ -14,11 +15,15 @@ from instrc.taskbench.score import Scores, score
 from instrc.text.arguments import excerpt, known_word, several, takes_plain_values, whole_number
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
-from instrc.text.limits import SAMPLED_PLANS, SAMPLED_TASKS
 from instrc.tools.tasks import PlanTask, Reference
 
 # New plans over the tools of a file, any number of them, all sound.
 
+
+SAMPLED_PLANS: Final = 1_000_000
+"""Plans that are sampled at once."""
+SAMPLED_TASKS: Final = 1000
+"""Tasks of a sampled plan."""
 
 _EXAMPLES = {"image": "example.jpg", "audio": "example.wav", "video": "example.mp4", "url": "https://example.org/page"}
 _TEXTS = ("the first of them", "Hello, world", "a boat in a harbour", "What is shown here?", "next Friday", "to French")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast, get_args
+from typing import Final, Literal, TypeAlias, cast, get_args
 
 from instrc.process.flow import Each, Else, Read, Repeat, Try, When, reads_of
 from instrc.runtime.interpreter.documents import BodyState, FailureKind, State
@@ -14,10 +14,15 @@ from instrc.runtime.interpreter.v1.state import ROOT, scoped_id
 from instrc.runtime.models.model import instance_of
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, listing, mapping
-from instrc.text.limits import TRIED_ORDERS, TRIED_VALUES
 from instrc.tools.plan_check import check_plan
 
 # Values to try where a schema stands: some that satisfy it, and some that do not.
+
+
+TRIED_VALUES: Final = 10
+"""Values that are tried in one place of a rehearsal."""
+TRIED_ORDERS: Final = 30
+"""Pairs of places that are tried one after the other."""
 
 
 def values_of(schema: Json, root: Json, besides: Json = None) -> Iterator[Json]:

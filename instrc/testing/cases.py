@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from instrc.compiler.graph import Artefact
 from instrc.problems.problem import CompileError
@@ -17,10 +17,12 @@ from instrc.schema.strip import split
 from instrc.schema.validation import validate
 from instrc.text.jsontext import dumps, loads, repeated_keys
 from instrc.text.jsonvalue import Json, JsonObject, as_texts, equal, without_type
-from instrc.text.limits import TESTED_COMMANDS
 
 # The file of cases beside a program, as it is read: headings of the second level, and fenced blocks below them.
 
+
+TESTED_COMMANDS: Final = 10_000
+"""Commands of one case."""
 
 ENDING = ".cases.md"
 GIVEN = frozenset({"answer", "answers", "input"})

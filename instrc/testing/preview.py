@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from instrc.compiler.emit.emit import located_process
 from instrc.compiler.graph import Artefact
@@ -18,12 +19,17 @@ from instrc.runtime.interpreter.v1.runnable import schema_without_engine
 from instrc.runtime.models.model import instance_of
 from instrc.testing.rehearsal import rehearsal_of
 from instrc.text.jsonvalue import Json
-from instrc.text.limits import OUTLINE_LEVELS, PREVIEWED_COMMANDS
 
 # What a model receives of a program, chunk by chunk, found out by a rehearsal: no key, no network, no effect.
 #
 # The interpreter runs the process, once for each branch; answers, results and decisions are made from the schemas.
 # So messages and schemas are those that an engine would send.
+
+
+OUTLINE_LEVELS: Final = 12
+"""Levels of a schema that its outline shows."""
+PREVIEWED_COMMANDS: Final = 4_000
+"""Commands of a preview after which it looks no further for calls of the model, if none of them was a new one."""
 
 
 @dataclass(frozen=True, slots=True)

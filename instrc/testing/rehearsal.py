@@ -8,7 +8,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import Final, cast
 
 from instrc.process.flow import Try, When
 from instrc.runtime.activities import complaints
@@ -21,11 +21,19 @@ from instrc.runtime.plan import plan_of
 from instrc.schema.walk import map_schemas
 from instrc.testing.branches import ABSENT, AS_MADE, Fails, Point, RunBranch, TakenBranches, points_of, run_branches
 from instrc.text.jsonvalue import Json, JsonObject, without_type
-from instrc.text.limits import FRUITLESS_CHANGES, PLAYED_COMMANDS, REHEARSED_COMMANDS, REHEARSED_RUNS
 from instrc.tools.plan_check import check_plan
 
 # One run with made answers: which branches it takes, and how it ends.
 
+
+REHEARSED_RUNS: Final = 400
+"""Runs of one rehearsal."""
+REHEARSED_COMMANDS: Final = 40_000
+"""Commands of all its runs together."""
+PLAYED_COMMANDS: Final = 2_000
+"""Commands of one rehearsed run; rounds may be as many as a program says."""
+FRUITLESS_CHANGES: Final = 2
+"""Choices that are changed one after the other although nothing new came of the first."""
 
 MADE_UP = "made to fail by the rehearsal"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Final
 
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError
@@ -13,7 +14,6 @@ from instrc.schema.normalize import Rules, describe_value, parameters, propertie
 from instrc.schema.upgrade import expand_discriminators, upgrade
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, JsonSyntaxError, Location, as_object, as_texts, at, pointer
-from instrc.text.limits import FUNCTION_LEVELS
 from instrc.tools.sources import DISCRIMINATOR, Given, ImportedTool, localize_references, sound
 
 # Find the functions in a list of tools, in whatever wrapping it stands, and read each.
@@ -21,6 +21,9 @@ from instrc.tools.sources import DISCRIMINATOR, Given, ImportedTool, localize_re
 # Kinds differ in the words they use; the ways in which the lists are wrapped in practice do not.
 # So a `ListFormat` is data, and every kind also understands the words of the others.
 
+
+FUNCTION_LEVELS: Final = 100
+"""Levels of a list of functions."""
 
 _LISTS = (
     "tools",

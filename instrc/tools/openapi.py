@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import Final
 from urllib.parse import unquote
 
 from instrc.problems.importing import NotATool
@@ -15,12 +16,14 @@ from instrc.schema.upgrade import expand_discriminators
 from instrc.schema.vocabulary import is_extension
 from instrc.schema.walk import conjuncts, is_schema, map_schemas
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_text, at, listing, mapping, tokens
-from instrc.text.limits import COMPONENT_HOPS
 from instrc.text.names import free_name
 from instrc.tools.sources import DISCRIMINATOR, File, Given, ImportedTool, localize_references, sound
 
 # Properties that only answers have (`readOnly`), or only requests (`writeOnly`): OpenAPI leaves them out of the other one.
 
+
+COMPONENT_HOPS: Final = 50
+"""References to references that are followed in an OpenAPI document."""
 
 READ, WRITE = "readOnly", "writeOnly"
 

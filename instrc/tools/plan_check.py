@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import Final
 
 import orjson
 
@@ -24,7 +25,6 @@ from instrc.schema.relations import disjoint
 from instrc.text.arguments import takes_plain_values
 from instrc.text.jsontext import STRICTLY, dumps, is_writable, loads
 from instrc.text.jsonvalue import Json, as_texts, pointer
-from instrc.text.limits import PLAN_KEY, PLAN_LEVELS, PLAN_PARTS, REMEMBERED_FITS, SUGGESTED_PROBLEMS
 from instrc.tools.plan_tools import (
     PlanTool,
     ToolSet,
@@ -40,6 +40,18 @@ from instrc.tools.plan_tools import (
 from instrc.tools.tasks import ID, PlanTask, Reference, ReferenceKind, parse_reference
 
 # The order that tasks have by what they read and wait for.
+
+
+SUGGESTED_PROBLEMS: Final = 50
+"""Problems for which the nearest names are looked up."""
+REMEMBERED_FITS: Final = 50_000
+"""Answers on which value fits which slot that are kept."""
+PLAN_LEVELS: Final = 1900
+"""Levels of a plan."""
+PLAN_PARTS: Final = 5_000_000
+"""Values of one plan."""
+PLAN_KEY: Final = 32
+"""Letters of the key of a step in a plan."""
 
 
 def circles(tasks: Mapping[str, PlanTask]) -> Iterator[tuple[str, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import cast
+from typing import Final, cast
 
 from instrc.problems.plans import ToolsFault
 from instrc.problems.problem import CompileError
@@ -16,13 +16,19 @@ from instrc.schema.validation import validate
 from instrc.schema.walk import TRIVIAL, walk
 from instrc.text.arguments import model_as_json
 from instrc.text.jsonvalue import Json, JsonArray, as_object, as_text
-from instrc.text.limits import RELATED_BRANCHES, RELATED_LEVELS, SHOWN_VERDICT
 from instrc.tools.python_types import describes_values, schema_of_result, schema_of_type
 from instrc.tools.tasks import argument_text, argument_value
 from instrc.tools.tool import Tool as ShownTool
 
 # The verdict on the values of arguments.
 
+
+RELATED_LEVELS: Final = 12
+"""Levels of two schemas that are compared for a plan."""
+RELATED_BRANCHES: Final = 64
+"""Branches of one schema that are looked at; what has more is taken to fit."""
+SHOWN_VERDICT: Final = 300
+"""Letters of what a judge of a value says."""
 
 _SAYS_NOTHING = frozenset({"title", "description", "default", "examples", "contentMediaType", "contentEncoding", "$comment"})
 

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from instrc.problems.problem import CompileError
 from instrc.problems.settings import MissingExtra
@@ -17,7 +18,6 @@ from instrc.schema.vocabulary import COUNTS
 from instrc.schema.walk import map_schemas, walk
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object
-from instrc.text.limits import CLASS_NUMBER
 from instrc.text.names import free_name, pascal
 from instrc.text.visible import visible, visible_lines
 
@@ -28,6 +28,9 @@ from instrc.text.visible import visible, visible_lines
 # So the classes leave out what two libraries read differently: patterns, formats other than dates, what no type of Python can
 # say.
 
+
+CLASS_NUMBER: Final = 10**300
+"""Beyond it a number of a schema is left out of the classes that are written for it: their libraries do not read it."""
 
 _KEPT = frozenset(
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import NoReturn, Protocol, TypeGuard
+from typing import Final, NoReturn, Protocol, TypeGuard
 from urllib.parse import unquote
 
 from instrc.problems.files import InvalidJson, TooLarge
@@ -19,11 +19,20 @@ from instrc.schema.soundness import drop_invalid_keywords
 from instrc.schema.walk import subschemas, walk
 from instrc.text.jsontext import JsonPlaces, RepeatedMember, is_writable, loads, repeated_members
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, JsonSyntaxError, Location, as_object, is_deeper, pointer, put
-from instrc.text.limits import GIVEN_LEVELS, GIVEN_PARTS, TOOL_NAME, TOOL_NAME_BYTES
 from instrc.text.names import free_name, is_reserved, words
 from instrc.text.source import Source, Span
 
 # What tools are read from: a value with the place of every part, and the notes taken while it is read.
+
+
+GIVEN_PARTS: Final = 5_000_000
+"""Values of what is given; more is refused, as is what holds itself."""
+GIVEN_LEVELS: Final = 4000
+"""How deep what is given may nest."""
+TOOL_NAME: Final = 100
+"""Characters of a name; file systems allow 255 bytes, version and ending included."""
+TOOL_NAME_BYTES: Final = 200
+"""Bytes of it."""
 
 
 class Neighbours(Protocol):

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from importlib import import_module
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from instrc.problems.files import InvalidJson
 from instrc.problems.importing import MissingLibrary
 from instrc.problems.problem import CompileError
 from instrc.text.arguments import excerpt
 from instrc.text.jsonvalue import Json, Location
-from instrc.text.limits import YAML_VALUES
 from instrc.text.source import Source, Span
 from instrc.tools.sources import File, Given, of_value
+
+YAML_VALUES: Final = 100_000
+"""Values of a YAML text with its aliases written out; ten times what is written may always be."""
+
 
 _TAG = "tag:yaml.org,2002:"
 _OF_JSON = frozenset({"null", "bool", "int", "float", "str", "seq", "map"})

@@ -8,17 +8,19 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 from instrc import problems
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.text.files import MOST_BYTES, read_regular
-from instrc.text.limits import LISTED_NAMES
 from instrc.text.source import Source
 
 # Read what a path or `-` stands for, without surprises: each obstacle is a problem, and nothing is read without a bound.
 
+
+LISTED_NAMES: Final = 10_000
+"""Files of a folder that are compared with the name of a missing one; in a larger folder none is offered."""
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"

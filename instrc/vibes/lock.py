@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
@@ -14,7 +15,6 @@ from instrc.text import files
 from instrc.text.arguments import excerpt
 from instrc.text.files import TomlError, read_regular, read_toml
 from instrc.text.jsontext import dumps
-from instrc.text.limits import LOCK_BYTES
 from instrc.text.source import Source, Span
 from instrc.vibes.uri import evergreen_of, short
 from instrc.vibes.vibe import Vibe
@@ -24,6 +24,9 @@ from instrc.vibes.vibe import Vibe
 # `aug.lock` is TOML and sorted, so that two people who lock the same project write the same bytes.
 # The digest is that of the compact JSON of the vibe: spaces do not count, order does, because order is meaning.
 
+
+LOCK_BYTES: Final = 16 * 1024 * 1024
+"""Bytes of a lock file."""
 
 NAME = "aug.lock"
 FORMAT = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from unicodedata import normalize
 
 from msgspec import Struct, field
@@ -14,7 +14,6 @@ from instrc.problems.problem import CompileError
 from instrc.problems.suggest import comparison_key
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
-from instrc.text.limits import LISTED_FILES, LISTED_LEVELS
 from instrc.vibes.uri import AugUri, Version, version_of
 
 # Root folders and what lies in them, read from folder entries alone: no file is opened here.
@@ -22,6 +21,11 @@ from instrc.vibes.uri import AugUri, Version, version_of
 # A path is walked by the names that folders list, never handed to the file system as it is written.
 # So `..`, other cases of a letter and absolute paths find nothing, on every platform.
 
+
+LISTED_FILES: Final = 2_000
+"""Files and folders near a program among which a vibe is looked for that was saved under a wrong name."""
+LISTED_LEVELS: Final = 3
+"""Levels of folders that are looked through for it."""
 
 ENDING = ".vibe.json"
 PROGRAM_ENDING = ".aug"

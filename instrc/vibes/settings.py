@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Literal, TypeAlias, TypedDict, TypeVar, cast
+from typing import Final, Literal, TypeAlias, TypedDict, TypeVar, cast
 
 from msgspec import Struct, field
 
@@ -14,10 +14,15 @@ from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
 from instrc.text.files import TomlError, read_regular, read_toml
 from instrc.text.jsontext import dumps
-from instrc.text.limits import HIGHEST_LIMIT, SETTINGS_BYTES
 from instrc.text.source import Source, Span
 
 # Settings: what the table `[tool.instrc]` of a project says, as a noun.
+
+
+SETTINGS_BYTES: Final = 1024 * 1024
+"""Of a `pyproject.toml`."""
+HIGHEST_LIMIT: Final = 2_000_000_000
+"""The largest limit that a project may set: a file of that size is read into memory."""
 
 
 class RunSettings(TypedDict, total=False):

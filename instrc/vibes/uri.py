@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 from unicodedata import normalize
 
 from msgspec import Struct
 
 from instrc.problems.problem import CompileError
-from instrc.text.limits import REFERENCE_LENGTH, SHOWN_REFERENCE
 from instrc.text.source import Source, Span
 
 # The problems of the registry as errors to raise.
 #
 # Their classes are imported when there is a problem: defining them takes longer than reading a small registry.
+
+
+SHOWN_REFERENCE: Final = 100
+"""Characters of a reference that a refusal shows."""
+REFERENCE_LENGTH: Final = 4096
+"""Characters of an address."""
 
 
 def short(text: str) -> str:

@@ -14,9 +14,8 @@ from instrc.language.program_places import moved
 from instrc.language.surface import Program
 from instrc.lsp import session
 from instrc.lsp.completion import expected
-from instrc.lsp.session import TextDocument, changed_range, edited, read_segments
+from instrc.lsp.session import KEPT_RUNS, TextDocument, changed_range, edited, read_segments
 from instrc.problems.report import Report
-from instrc.text.limits import KEPT_RUNS
 from instrc.text.source import Source
 
 TYPED = [

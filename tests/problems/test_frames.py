@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc.problems.problem import Label, Problem
-from instrc.problems.render import WINDOW, first_of_each, frame, render_text, summary
-from instrc.text.limits import SENTENCE_LENGTH, SHOWN_OF_A_KIND
+from instrc.problems.render import SENTENCE_LENGTH, SHOWN_OF_A_KIND, WINDOW, first_of_each, frame, render_text, summary
 from instrc.text.source import Source, Span
 
 

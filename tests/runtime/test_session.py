@@ -15,9 +15,8 @@ from instrc.cli import main
 from instrc.runtime.interpreter import versions
 from instrc.runtime.models.model import Model, Reply, Request
 from instrc.runtime.plan import plan_of
-from instrc.runtime.session import Session, SessionTool, turn_schema
+from instrc.runtime.session import ASKED_AGAIN, TOOLS_OF_A_TURN, Session, SessionTool, turn_schema
 from instrc.text.jsontext import dumps, loads
-from instrc.text.limits import ASKED_AGAIN, TOOLS_OF_A_TURN
 
 
 def test_a_run_begins_with_the_entry_that_a_model_has_filled() -> None:

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc.schema.ecmascript import is_ecmascript, translate
-from instrc.schema.patterns import search, time_limit, why_unreadable
-from instrc.text.limits import REGEX_PATTERN, REGEX_TEXT
+from instrc.schema.patterns import REGEX_PATTERN, REGEX_TEXT, search, time_limit, why_unreadable
 
 SPACES = "\t\n\v\f\r \xa0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 

@@ -10,11 +10,17 @@ from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.schema.impossible import Impossible, impossible_parts, may_be_impossible, may_hold_impossible
+from instrc.schema.impossible import (
+    ENDLESS_ROUNDS,
+    WEIGHED_NAMES,
+    Impossible,
+    impossible_parts,
+    may_be_impossible,
+    may_hold_impossible,
+)
 from instrc.schema.kinds import own_kinds
 from instrc.schema.relations import disjoint
 from instrc.schema.walk import walk
-from instrc.text.limits import ENDLESS_ROUNDS, WEIGHED_NAMES
 
 TEXT = {"type": "string"}
 OBJECT = {"type": "object"}

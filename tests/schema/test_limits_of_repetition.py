@@ -8,8 +8,7 @@ from time import process_time
 import pytest
 
 import instrc
-from instrc.schema.patterns import search, why_unreadable, written_out
-from instrc.text.limits import REGEX_WRITTEN_OUT
+from instrc.schema.patterns import REGEX_WRITTEN_OUT, search, why_unreadable, written_out
 
 
 @pytest.mark.parametrize(

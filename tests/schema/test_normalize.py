@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc.schema.drafts import DRAFT_4, OPENAPI_3_0
-from instrc.schema.normalize import READERS, NoteKind, Rules, normalize
+from instrc.schema.normalize import READ_LEVELS, READERS, NoteKind, Rules, normalize
 from instrc.schema.vocabulary import KEYWORDS
 from instrc.schema.wellformed import drop_invalid_keywords, problems_of
 from instrc.text.jsonvalue import Json, equal
-from instrc.text.limits import READ_LEVELS
 
 READ: list[tuple[Json, Json, list[tuple[str, NoteKind]]]] = [
     ({"minLength": "3"}, {"minLength": 3}, [("`3` is read as the number 3", "repair")]),

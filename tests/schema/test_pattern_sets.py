@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from instrc.schema.patterns import candidates, search, with_candidates
-from instrc.text.limits import PATTERNS_AT_ONCE
+from instrc.schema.patterns import PATTERNS_AT_ONCE, candidates, search, with_candidates
 
 TEXTS = ["", "p1", "p77", "xp12", "ab", "aab", "Ω", "\ud800", "p1\n", "\x00", "p" * 5_000]
 ODD = [

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.schema.patterns import matches
+from instrc.schema.patterns import MATCHED_NAME, matches
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import map_schemas, subschemas, walk
-from instrc.text.limits import MATCHED_NAME
 
 SCHEMA: dict[str, Any] = {
     "properties": {"a": {"not": True}, "b": 3},

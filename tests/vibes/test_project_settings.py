@@ -12,8 +12,7 @@ from instrc.engines import launch
 from instrc.problems.catalogue import page
 from instrc.problems.problem import CompileError
 from instrc.problems.settings import InvalidSettings
-from instrc.text.limits import SETTINGS_BYTES
-from instrc.vibes.settings import ENGINES, ProjectContext, Settings, read_settings
+from instrc.vibes.settings import ENGINES, SETTINGS_BYTES, ProjectContext, Settings, read_settings
 
 Files = Callable[[str, dict[str, str]], Path]
 SCHEMA = '{"type": "object"}'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -18,7 +19,6 @@ from instrc.compiler.graph import Local, Path, Reached
 from instrc.compiler.trampoline import PENDING, Task, Then, Work
 from instrc.language.surface import Access, Call, Expression, Name, Object, Segment
 from instrc.problems.suggest import nearest
-from instrc.text.limits import PATH_MEMBERS
 
 # What local names stand for.
 #
@@ -26,6 +26,10 @@ from instrc.text.limits import PATH_MEMBERS
 # Such names are followed in a loop to one that is known or stands for something else, and the calls become steps on the way
 # back.
 # So no task waits for each of them, however many they are.
+
+
+PATH_MEMBERS: Final = 100
+"""Members of a path."""
 
 
 def read_local(ev: Evaluation, name: Name, found: LocalName, context: EvaluationContext) -> Work[BoundValue | None]:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -44,11 +44,17 @@ from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.steps import UnknownMember
 from instrc.process.flow import Constant
-from instrc.text.limits import EVALUATION_ROUNDS, EXPORTED_STEPS, VALUE_LEVELS
+from instrc.text.limits import VALUE_LEVELS
 from instrc.text.names import snake
 from instrc.text.source import Span
 
 # One misspelt definition is one problem, however many places read the name.
+
+
+EXPORTED_STEPS: Final = 200_000
+"""Steps of all exports of a file: what they share is a step of each, so that the documents grow with the square of the file."""
+EVALUATION_ROUNDS: Final = 200
+"""How often an export is evaluated: each time, equal steps and blocks may turn out to lie further out than before."""
 
 
 def report_at_definitions(report: Report, names: ProgramNames) -> None:

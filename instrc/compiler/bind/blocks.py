@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -35,10 +35,14 @@ from instrc.language.surface import Test as Written
 from instrc.process.flow import Constant
 from instrc.schema.vocabulary import SPEAKS_OF
 from instrc.text.jsonvalue import Json
-from instrc.text.limits import ELEMENTS, HIGHEST_BOUND, ROUNDS, VALUE_LEVELS
+from instrc.text.limits import ELEMENTS, ROUNDS, VALUE_LEVELS
 from instrc.text.source import Span
 
 # What a block reads from outside of it.
+
+
+HIGHEST_BOUND: Final = 1_000_000
+"""The largest bound of rounds or elements that may be written."""
 
 
 def reads_of_block(ev: Evaluation, content: graph.Block, direct: Iterable[Path]) -> tuple[Path, ...]:

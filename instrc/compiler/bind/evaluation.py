@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import partial
-from typing import TypeAlias, final
+from typing import Final, TypeAlias, final
 
 import msgspec
 from msgspec import Struct
@@ -22,10 +22,13 @@ from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.process.flow import Executor
 from instrc.text.jsonvalue import Json, mapping
-from instrc.text.limits import GIVEN_VALUES
 from instrc.text.source import Source, Span
 
 # Rounds that paths lead into while the bodies of blocks are still read.
+
+
+GIVEN_VALUES: Final = 500_000
+"""Values that the objects and calls of one export are given."""
 
 
 class OpenRounds:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -30,12 +31,14 @@ from instrc.language.surface import Access, Annotated, Binding, Call, Expression
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.suggest import comparison_key, nearest, twin, typed_on_latin
 from instrc.problems.vibes import UnresolvedReference
-from instrc.text.limits import SUGGESTED_NAMES
 from instrc.text.names import pascal
 from instrc.text.source import Span
 
 # Offer names for one that stands for nothing: names that can be typed where it stands.
 
+
+SUGGESTED_NAMES: Final = 3
+"""Names that are offered for one."""
 
 _NEXT = re.compile(r"[ \t]+(\w+)")
 _BEFORE = re.compile(r"(\w+)[ \t]+\Z")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct, field, structs
 from msgspec.structs import replace
@@ -26,7 +26,6 @@ from instrc.schema.vocabulary import IN_PLACE, SPEAKS_OF
 from instrc.schema.walk import definition_named_by, subschemas, walk
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at, listing, mapping, pointer
 from instrc.text.jsonvalue import pointer as pointer_to
-from instrc.text.limits import OBJECT_SCHEMAS
 from instrc.text.source import Span
 from instrc.vibes.registry import Registry
 
@@ -36,6 +35,10 @@ if TYPE_CHECKING:
 
 
 # Tell whether a schema is about objects: a tool is called with one, and a mixin stands its fields beside theirs.
+
+
+OBJECT_SCHEMAS: Final = 1_000
+"""Schemas looked at; one that takes more is believed."""
 
 
 def admits_objects(schema: Json) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -41,10 +42,14 @@ from instrc.schema.relations import satisfies
 from instrc.schema.strip import is_meta, strip
 from instrc.schema.walk import required_names
 from instrc.text.jsonvalue import Json, JsonObject, mapping
-from instrc.text.limits import OUTCOME_SCHEMAS, PLANNED_PLACES
 
 # Which tools a plan may call: those of the `Plan(…)` that fills what a path leads to, through blocks and their branches.
 
+
+OUTCOME_SCHEMAS: Final = 5_000
+"""Schemas of which the value of a block may consist; of a larger one nothing is said."""
+PLANNED_PLACES: Final = 10_000
+"""Places of a schema that are looked at for plans."""
 
 RUN_PLAN = "RunPlan_Activity"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator
+from typing import Final
 
 import msgspec
 
@@ -26,9 +27,12 @@ from instrc.compiler.graph import (
 )
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_texts
-from instrc.text.limits import FOLLOWED_PATHS
 
 # Tell a decision of a person from what else a person is asked for.
+
+
+FOLLOWED_PATHS: Final = 60
+"""Paths that one path is followed to; what comes from more places is not looked into."""
 
 
 def only_decides(schema: Json | None) -> bool:

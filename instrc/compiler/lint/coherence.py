@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import islice
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -18,10 +19,15 @@ from instrc.process.process import Process
 from instrc.schema.drafts import join
 from instrc.schema.references import DynamicScope, Locate, SchemaStore
 from instrc.text.jsonvalue import Json, Location, as_object, at, pointer
-from instrc.text.limits import SOLUTION_LEVELS, SOLUTION_VIOLATIONS
 from instrc.text.source import Span
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
+
+SOLUTION_VIOLATIONS: Final = 20
+"""Violations of one solution that are told."""
+SOLUTION_LEVELS: Final = 100
+"""Levels that the judge of solutions follows for certain; it keeps them on its own stack."""
+
 
 _OF_STEPS = re.compile("llm|server|user|human", re.IGNORECASE)
 """How the name of a context begins that is no block."""

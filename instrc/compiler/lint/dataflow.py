@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from instrc.compiler.lint.required import OwnSchemas, ScopedSchema, Shape, Shapes
 from instrc.problems.suggest import NearestNames
@@ -13,13 +13,18 @@ from instrc.process.flow import Body, Chunk, Condition, Context, Each, Else, Rea
 from instrc.process.process import Process
 from instrc.schema.references import DynamicScope
 from instrc.text.jsonvalue import Json, Location
-from instrc.text.limits import COMPARED_NAMES, DATAFLOW_LEVELS, DATAFLOW_PLACES
+from instrc.text.limits import COMPARED_NAMES
 
 # Follow the paths by which the steps of a hand-written process read each other.
 #
 # A path begins with the key of a step, wherever the step lies, or with a chunk and a step in it, and continues with properties.
 # Steps run in the order in which they are written, chunk by chunk.
 
+
+DATAFLOW_LEVELS: Final = 40
+"""Members of a path that the flow of data is followed along."""
+DATAFLOW_PLACES: Final = 20_000
+"""Places of a vibe that are looked at for it."""
 
 PropertyPath: TypeAlias = tuple[str, ...]
 """Property names from the root down: `("llmContext1", "identify", "who")`."""

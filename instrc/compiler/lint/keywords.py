@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec import Struct
 
@@ -33,7 +33,6 @@ from instrc.schema.vocabulary import (
 from instrc.schema.walk import subschemas, with_parts
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, Location, at, listing, pointer
-from instrc.text.limits import JUDGED_VALUES, SHOWN_VALUE, TOLD_OF_A_KIND
 from instrc.text.source import Span
 
 if TYPE_CHECKING:
@@ -42,6 +41,14 @@ if TYPE_CHECKING:
 
 
 # The schemas of a document as they are read: in which dialect, and for which kinds of values.
+
+
+SHOWN_VALUE: Final = 120
+"""Letters of a value that a warning shows."""
+TOLD_OF_A_KIND: Final = 20
+"""Problems of each kind of suspicious words that are told of one schema."""
+JUDGED_VALUES: Final = 200
+"""Defaults and examples of one schema that are validated by it, of those that are not valid at first sight."""
 
 
 class SpanOf(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -15,10 +16,12 @@ from instrc.process.process import Process
 from instrc.schema.walk import walk
 from instrc.schema.wellformed import problems_of
 from instrc.text.jsonvalue import Json, Location, at, listing, pointer, tokens
-from instrc.text.limits import CHAINED_REFERENCES
 from instrc.tools.plan_tools import fault_of_tools
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
+
+CHAINED_REFERENCES: Final = 100
+"""References that are followed from one place of a process written by hand."""
 
 
 def reading_problems(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:

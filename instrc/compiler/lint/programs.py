@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from itertools import pairwise
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -50,7 +51,7 @@ from instrc.schema.walk import required_names, walk
 from instrc.schema.wellformed import problems_of
 from instrc.text.durations import is_duration
 from instrc.text.jsonvalue import Json, mapping
-from instrc.text.limits import COMPARED_LABELS, COMPARED_NAME
+from instrc.text.limits import COMPARED_NAME
 from instrc.text.source import Span
 from instrc.vibes.registry import Registry
 from instrc.vibes.uri import SCHEME, evergreen_of
@@ -58,6 +59,9 @@ from instrc.vibes.vibe import Vibe
 
 # Examine the schemas that are written in a program, after `@`, as the vibes of the registry are examined.
 
+
+COMPARED_LABELS: Final = 20
+"""Labels that one is compared with for each letter it may lack."""
 
 _OBJECT = r"@(?!\s*[\"'])"
 """An `@` before what is no string."""

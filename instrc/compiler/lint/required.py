@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import NearestNames
@@ -13,13 +13,16 @@ from instrc.schema.references import DynamicScope, SchemaStore
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import subschemas, walk
 from instrc.text.jsonvalue import Json, Location, listing
-from instrc.text.limits import MATCHED_AT_ONCE, REQUIRED_VARIANTS
+from instrc.text.limits import MATCHED_AT_ONCE
 
 # Collect the schemas that apply to one value: a schema with those of its `allOf`, its references and its branches.
 #
 # A shape gathers the schemas that `allOf`, `anyOf`, `oneOf`, conditions and references bring together at one place,
 # so that a name may be looked for in all of them.  It does not compute what they mean together; `flatten` does.
 
+
+REQUIRED_VARIANTS: Final = 20_000
+"""Where schemas branch without end, nothing is certain any more, so nothing is said."""
 
 _IN_PLACE = IN_PLACE - {"not"}
 _BELOW = ("additionalProperties", "unevaluatedProperties", "items", "contains", "unevaluatedItems", "additionalItems")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -31,11 +31,13 @@ from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.process.flow import Executor
 from instrc.text.jsonvalue import Json
-from instrc.text.limits import KEPT_CUT
 from instrc.text.source import Span
 
 # The nodes of a graph that is to be cut into chunks, and the chunks that the cut gives.
 
+
+KEPT_CUT: Final = 12
+"""Nodes up to which it is remembered how they were cut."""
 
 ORDER: tuple[Executor | Literal["block"], ...] = ("model", "server", "user", "block")
 

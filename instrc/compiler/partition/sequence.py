@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-
-from instrc.text.limits import ORDERED_BLOCKS, SEARCHED_CHUNKS, SEARCHED_STATES
+from typing import Final
 
 # The shortest sequence of executors where blocks cost nothing.
 #
 # It is looked for depth first, with the longest chain of changes that is still ahead as a bound that is never too high.
 
+
+SEARCHED_CHUNKS: Final = 20_000
+"""Chunks tried before the search settles for what it has; programs that people write need as many as they have chunks."""
+ORDERED_BLOCKS: Final = 24
+"""Blocks that others wait for, up to which every order of them is tried."""
+SEARCHED_STATES: Final = 64
+"""States with the same sequence so far that are followed."""
 
 EXECUTORS = 3
 BLOCK = 3

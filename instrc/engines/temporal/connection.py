@@ -11,7 +11,7 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import cast
+from typing import Final, cast
 
 from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import IndexedValueType
@@ -34,9 +34,12 @@ from instrc.runtime.engine import UnreachableError
 from instrc.runtime.secrets import redacted
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
-from instrc.text.limits import HISTORY_VALUE_BYTES
 
 # How values are written into histories: plain JSON whose keys keep their order, which the converter of the SDK would sort.
+
+
+HISTORY_VALUE_BYTES: Final = 128 * 1024
+"""Bytes of a value in a history; Temporal refuses payloads of 2 MB, and histories of 50 MB."""
 
 
 class _Ordered(JSONPlainPayloadConverter):

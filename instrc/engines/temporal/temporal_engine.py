@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 from time import time
+from typing import Final
 
 from temporalio.client import (
     Client,
@@ -37,10 +38,12 @@ from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, Sink, read_trace, sink_of
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
-from instrc.text.limits import REPORT_TRIES
 
 # How the runs on a server stand, as its workers say; nothing is changed.
 
+
+REPORT_TRIES: Final = 5
+"""Questions to a worker that has only just taken a run over, and was too slow."""
 
 _PAUSE = 0.5
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
+from typing import Final
 
 from temporalio import activity as temporal
 from temporalio.client import Client
@@ -27,9 +28,12 @@ from instrc.runtime.plan import child_inputs, has_pauses, plan_of
 from instrc.runtime.secrets import as_recorded, redacted
 from instrc.runtime.traces import Sink
 from instrc.text.jsonvalue import Json
-from instrc.text.limits import KEPT_PLANS
 
 # The activities of a worker: effects of runs, one attempt each, since the retries are Temporal's.
+
+
+KEPT_PLANS: Final = 256
+"""Plans of runs that a worker of Temporal keeps at hand."""
 
 
 class _Again(Exception):  # noqa: N818  -- no error: it leaves the loop of attempts to Temporal

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
 from datetime import timedelta
+from typing import Final
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy, SearchAttributeKey
@@ -28,10 +29,14 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Command, Complaint, FireCommand, ModelCommand, Result, State
 from instrc.runtime.plan import Cancellable, child_result, drive
 from instrc.text.durations import seconds
-from instrc.text.limits import COMMANDS_IN_FLIGHT, HISTORY_EVENTS
 
 # The port inside a workflow: commands as activities, timers and child workflows of Temporal.
 
+
+COMMANDS_IN_FLIGHT: Final = 500
+"""Temporal allows 2,000 activities of a run at the same time, and is slow long before."""
+HISTORY_EVENTS: Final = 20_000
+"""Events of a history, if the server does not say when it is long; its limit is 51,200."""
 
 _AT_LONGEST = timedelta(days=30)
 """One attempt; that a worker is gone is known by its heartbeat."""

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mappin
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from itertools import islice
-from typing import NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 from instrc.problems.files import TooLarge
 from instrc.problems.problem import CompileError
@@ -24,9 +24,16 @@ from instrc.providers.lifting.parts import are_parts, content, is_part, part
 from instrc.providers.lifting.reply import RawCall, RawReply, join_replies, raw_call, strip_reasoning
 from instrc.providers.lifting.streams import assemble, messages_of, pieces_in, states_joined
 from instrc.text.jsonvalue import Json
-from instrc.text.limits import PLAIN_LEVELS, STREAMED_PIECES, TEXTS_IN_TEXTS
 
 # Turn the objects of providers' libraries into plain JSON: models, dataclasses, mappings, enumerations.
+
+
+TEXTS_IN_TEXTS: Final = 3
+"""How often a text may hold a text that holds JSON."""
+PLAIN_LEVELS: Final = 60
+"""Levels below which no object of a library is looked for."""
+STREAMED_PIECES: Final = 1_000_000
+"""Pieces that are read of a stream."""
 
 
 def json_of(value: object) -> Json:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import UnionType
-from typing import Literal, TypeVar, assert_never, overload
+from typing import Final, Literal, TypeVar, assert_never, overload
 
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.suggest import comparison_key
@@ -30,12 +30,14 @@ from instrc.schema.validation import Violation, json_fault
 from instrc.text.arguments import excerpt, takes_shared_parts
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, Payload, as_text, as_texts, mapping
-from instrc.text.limits import CALLED_NAME
 from instrc.text.source import Span
 from instrc.tools.python_types import Adapter
 
 # Say to a model what a call gave: the message each provider wants, from the template of its dialect.
 
+
+CALLED_NAME: Final = 300
+"""Letters of the name in a call; no provider takes a name half as long."""
 
 _CHAT: Json = {"role": "tool", "tool_call_id": "@id", "content": "@text"}
 """What those understand who speak as OpenAI does."""

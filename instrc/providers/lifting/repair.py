@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from instrc.problems.suggest import comparison_key
 from instrc.providers.codec import BoxCodec, Codec, NamesCodec
@@ -16,13 +16,22 @@ from instrc.schema.patterns import time_limit
 from instrc.schema.validation import RAISED_ON_PURPOSE, Violation, json_fault, validate, validator
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, equal, mapping, pointer, put
-from instrc.text.limits import COUNTED_VIOLATIONS, REPAIRED_PLACES, TOLD_DIFFERENCES, UNPACKED_TEXTS
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
 
 # Copies of a value with one place changed: only the containers on the way to it are copied, the value itself stays as it is.
+
+
+REPAIRED_PLACES: Final = 60
+"""Places that are tried one by one."""
+UNPACKED_TEXTS: Final = 20
+"""Texts that are tried to be read as what they hold."""
+TOLD_DIFFERENCES: Final = 1000
+"""Differences of a repaired answer that are told."""
+COUNTED_VIOLATIONS: Final = 300
+"""Violations of one value that are weighed."""
 
 
 def remove_member(value: Json, path: Location) -> Json:

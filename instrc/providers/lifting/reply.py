@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from instrc.text.jsontext import dumps, loads, repeated_keys
 from instrc.text.jsonvalue import Json, equal
-from instrc.text.limits import LOOSE_TEXT
 
 # What a provider's answer holds, before any of it is read as a value of ours.
 
+
+LOOSE_TEXT: Final = 1_000_000
+"""Characters of a text in which slips of JSON are looked for."""
 
 _CUT = frozenset(
     {"length", "max_tokens", "maxtokens", "max_output_tokens", "max_prompt_tokens", "max_completion_tokens", "model_length"}

@@ -8,18 +8,22 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from instrc.providers.lifting.reply import MESSAGE, RawCall, ends_early, loose_json, raw_call, recipient, strip_reasoning
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import LITERALS, Json
-from instrc.text.limits import SEARCHED_STARTS, SEARCHED_TEXT
 
 # Find calls that a text writes as elements: `<weather><city>Oslo</city></weather>`, or with the name as an element of its own.
 #
 # Cline, Roo and other agents ask models to write so, LangChain's XML agent and older prompts of Anthropic too.
 # Such elements are a call only under the name of a tool of ours, with nothing but elements or one JSON object inside.
 
+
+SEARCHED_TEXT: Final = 100_000
+"""Characters in which objects and calls without marks are searched for."""
+SEARCHED_STARTS: Final = 100
+"""Places of a text from which on JSON is tried to be read."""
 
 _NAMED = re.compile(
     r"<(?P<holder>tool_call|tool_use|invoke|function_call|use_mcp_tool|tool)>\s*(?:<server_name>[^<]*+</server_name>\s*)?"

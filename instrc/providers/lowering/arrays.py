@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -20,7 +21,10 @@ from instrc.providers.lowering.context import ListVariants, Progress, RewriteCon
 from instrc.providers.lowering.unions import fit
 from instrc.schema.laws.numbers import bound
 from instrc.text.jsonvalue import Json, JsonObject, listing
-from instrc.text.limits import TUPLE_PLACES
+
+TUPLE_PLACES: Final = 200
+"""Places of a tuple beyond which it is an array of the union of them."""
+
 
 _COUNTING = frozenset({"minItems", "maxItems", "uniqueItems", "contains"})
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from functools import lru_cache
 from string import ascii_letters
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,10 +22,15 @@ from instrc.schema.walk import map_schemas, subschemas, walk
 from instrc.text import arguments
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_array, as_integer, as_object, as_texts, at, freeze, pointer
-from instrc.text.limits import COPIED_SCHEMAS, DESCRIBED_VALUE, UNROLL
+from instrc.text.limits import UNROLL
 
 # What a lowering could not say in the target's words, as facts with their places; and the constraints that may be lost.
 
+
+COPIED_SCHEMAS: Final = 30
+"""Schema objects of definitions that are written out in unions before the copies become definitions themselves."""
+DESCRIBED_VALUE: Final = 400
+"""Characters of a value that a description repeats; the whole of it is in the loss report."""
 
 WHOLE = "schema"
 """Stands for a keyword where a schema is lost with all that is in it."""

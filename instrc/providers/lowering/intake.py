@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from msgspec import Struct
 
@@ -23,10 +24,14 @@ from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, ONE
 from instrc.schema.walk import every_schema, subschemas, walk
 from instrc.schema.wellformed import problems_of
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at, mapping, pointer
-from instrc.text.limits import LOWERED_SCHEMAS, NAMES_AND_PATTERNS
 
 # Look through a schema once for all that later steps ask of it as a whole.
 
+
+LOWERED_SCHEMAS: Final = 100_000
+"""Schemas of a flat schema that is lowered: one that would have more shares its parts under `$defs`, or else `too-large`."""
+NAMES_AND_PATTERNS: Final = 100_000
+"""Pairs of a listed property and a pattern beside it, of a schema that is lowered: beyond it `too-large`; it takes a second."""
 
 _OF_OTHERS = frozenset({"nullable", "x-nullable", "optional", "example", "additionalItems"})
 """Keywords of older drafts and of OpenAPI that 2020-12 does not refuse, and that say something all the same."""

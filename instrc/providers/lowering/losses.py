@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, assert_never
 
 from msgspec.structs import replace
 
@@ -27,7 +27,6 @@ from instrc.schema.impossible import is_written_false
 from instrc.schema.vocabulary import HOLDERS, KEYWORDS, MANY, NAMED, NO_ASSERTIONS, ONE
 from instrc.schema.walk import subschemas
 from instrc.text.jsonvalue import Json, JsonObject, Location, at, pointer
-from instrc.text.limits import LOSS_SOURCES, LOSSES_LOOKED_FOR, TOLD_LOSSES, USUAL_POINTER
 
 if TYPE_CHECKING:
     from instrc.schema.flattening.provenance import Flat
@@ -35,6 +34,15 @@ if TYPE_CHECKING:
 
 # Places in a document, written out for the few that are told of.
 
+
+TOLD_LOSSES: Final = 400
+"""Schema objects whose constraints are told one by one when all of a schema is lost."""
+LOSSES_LOOKED_FOR: Final = 20_000
+"""Schema objects that are looked at for all losses of one lowering; after that a schema that is lost is told as a whole."""
+USUAL_POINTER: Final = 500
+"""Characters of a JSON Pointer: a longer one counts as several losses, as those of a deep schema grow with the square of it."""
+LOSS_SOURCES: Final = 200
+"""Schemas that are looked through for the one that a lost keyword was written in; beyond them it is told of the root."""
 
 PathChain: TypeAlias = "tuple[PathChain, Location] | None"
 """A path as a chain from its last steps to its first, because few paths are ever written out."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from msgspec.structs import replace
 
@@ -43,18 +43,25 @@ from instrc.schema.vocabulary import BY_TYPE, HOLDERS, NO_ASSERTIONS
 from instrc.schema.walk import reached_definitions, subschemas, with_parts
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_text, as_texts, freeze, optional_text
-from instrc.text.limits import (
-    ACTIVE_REFERENCES,
-    BRANCH_COPIES,
-    PAYLOAD_DEFINITIONS,
-    PAYLOAD_LEVELS,
-    REBUILT_LEVELS,
-    SHARED_PART_OF_MAP,
-    SMALL_CODEC,
-    UNROLLED_SCHEMAS,
-)
+from instrc.text.limits import REBUILT_LEVELS
 
 # Keep a reference, write out what it stands for, or refuse it: only recursive ones are left in a flat schema.
+
+
+PAYLOAD_LEVELS: Final = 60
+"""Objects and arrays inside one another, for targets that name no limit of their own."""
+ACTIVE_REFERENCES: Final = 40
+"""References inside one another that are written out; what they hold below that is JSON text."""
+SHARED_PART_OF_MAP: Final = 120
+"""Characters of JSON from which on a part of a map that stands in several places gets a name."""
+SMALL_CODEC: Final = 5000
+"""Characters of JSON up to which a codec is looked through for what it repeats before anything of it is shared."""
+UNROLLED_SCHEMAS: Final = 1000
+"""Schema objects that are rebuilt below recursive references before unrolling stops early."""
+BRANCH_COPIES: Final = 5_000
+"""Schema objects that are rebuilt for one branch of a union after another; what else stands there is written as JSON text."""
+PAYLOAD_DEFINITIONS: Final = 500
+"""Definitions of a payload; what else is recursive is written as JSON text."""
 
 
 def references(

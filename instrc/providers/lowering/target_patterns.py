@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Final
 
 from instrc.providers.dialect import CLASS_OPERATIONS, COMMON_ESCAPES, ESCAPED_IN_CLASSES, WORD_ENDS, Dialect
 from instrc.schema.patterns import ATOM, REPEATS, too_large
-from instrc.text.limits import SPLIT_PATTERN
 
 # Write a pattern that repeats a part many times as several repetitions, where an engine bears only so many at once.
 #
@@ -16,6 +16,9 @@ from instrc.text.limits import SPLIT_PATTERN
 #
 # Both match the same texts.
 
+
+SPLIT_PATTERN: Final = 4000
+"""Characters of a pattern whose repetitions are written as several; one that would become longer is told as lost."""
 
 _DIGITS = 18
 """Of a number that is read: Python refuses to read some thousands."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from itertools import combinations, islice, pairwise
 from math import prod
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -54,14 +54,7 @@ from instrc.schema.vocabulary import HOLDERS, KEYWORDS, NO_ASSERTIONS
 from instrc.schema.walk import map_schemas, required_names
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_array, freeze, kind_of, mapping
-from instrc.text.limits import (
-    COMPARED_PAIRS,
-    COMPARED_VARIANTS,
-    DESCRIBED_SCHEMA,
-    MULTIPLIED_BRANCHES,
-    REBUILT_LEVELS,
-    UNION_VARIANTS,
-)
+from instrc.text.limits import REBUILT_LEVELS, UNION_VARIANTS
 
 # Say "any JSON value" where a target wants a type in every place.
 #
@@ -69,6 +62,16 @@ from instrc.text.limits import (
 # There the value is written as JSON text into a string; text that is not JSON is that string itself, so nothing is lost.
 # The same variant says whatever else has no words in a target: what is nested too deeply,
 # and recursion below the last unrolled level.
+
+
+DESCRIBED_SCHEMA: Final = 600
+"""Characters of a schema that the description of its JSON text repeats."""
+COMPARED_PAIRS: Final = 1500
+"""Pairs of alternatives that are compared; the ones beyond are taken for alike."""
+MULTIPLIED_BRANCHES: Final = 1000
+"""Branches that a union may be multiplied to by those beside it; beyond them some of those are told as lost."""
+COMPARED_VARIANTS: Final = 60
+"""Branches of `oneOf` that are compared with each other."""
 
 
 def anything(dialect: Dialect, node: Json) -> Variant:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import islice, pairwise
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from instrc.problems.files import TooLarge
 from instrc.problems.problem import CompileError
@@ -21,7 +21,7 @@ from instrc.schema.wellformed import problems_of
 from instrc.text.arguments import excerpt, takes_plain_values
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, is_deeper, listing, mapping, pointer
-from instrc.text.limits import LOWERED_LEVELS, MEASURED_ROUNDS, MEASURED_STEPS, SAMPLE_LEVELS, VERIFIED_ORDERS, VERIFIED_PATTERN
+from instrc.text.limits import SAMPLE_LEVELS
 
 # Estimate how long a schema becomes when everything in it is written out, as outlines-core does in one regular expression.
 #
@@ -29,6 +29,17 @@ from instrc.text.limits import LOWERED_LEVELS, MEASURED_ROUNDS, MEASURED_STEPS, 
 # An object whose properties are all optional repeats each of them for every one, so sizes multiply from level to level
 # (outlines-core 0.2.14, measured 2026-11-21).
 
+
+LOWERED_LEVELS: Final = 2000
+"""Levels of a payload that is verified: beyond it `too-large`.  No target takes a tenth of that."""
+MEASURED_ROUNDS: Final = 3
+"""How often a reference inside itself is counted to measure a schema."""
+MEASURED_STEPS: Final = 20_000
+"""Schemas that are looked at to measure one."""
+VERIFIED_ORDERS: Final = 40
+"""Reordered answers that an engine is shown."""
+VERIFIED_PATTERN: Final = 200_000
+"""Characters of a regular expression that is still matched."""
 
 _ANYTHING = 14_000
 """Characters that a place without a type takes: all of JSON, a few levels deep."""

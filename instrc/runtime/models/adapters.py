@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from instrc.runtime.models.provider import Client, Provider, base_url_from, token_counts
 from instrc.text.jsonvalue import Json, JsonObject, as_object
-from instrc.text.limits import ANTHROPIC_TOKENS
 
 # Anthropic: by a tool that must be used.
+
+
+ANTHROPIC_TOKENS: Final = 8192
+"""Tokens of an answer; Anthropic wants a limit in every request."""
 
 
 class Anthropic(Provider):

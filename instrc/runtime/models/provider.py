@@ -10,7 +10,7 @@ import os
 from abc import ABC, abstractmethod
 from importlib import import_module
 from types import ModuleType
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from instrc import problems
 from instrc.problems.problem import CompileError
@@ -22,8 +22,11 @@ from instrc.runtime.interpreter.documents import Complaint
 from instrc.runtime.models.model import ModelError, Reply, Request
 from instrc.runtime.secrets import secret
 from instrc.text.jsonvalue import Json, JsonObject, as_object
-from instrc.text.limits import KEPT_LOWERINGS
 from instrc.tools.tool import Tool
+
+KEPT_LOWERINGS: Final = 256
+"""Lowered schemas that an adapter keeps; a run asks for the same few again and again."""
+
 
 """Statuses of HTTP, beside those from 500 on, after which the same request may succeed."""
 

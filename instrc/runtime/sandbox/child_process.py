@@ -12,15 +12,17 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from selectors import EVENT_READ, DefaultSelector
 from time import monotonic
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from instrc.problems.problem import CompileError
 from instrc.problems.settings import MissingExtra, SandboxNotStarted
 from instrc.text.jsonvalue import Json, as_integer, as_number, as_text, as_texts
-from instrc.text.limits import SANDBOX_MESSAGE_BYTES
 
 # What a round of code is, what it may use, and what it gives back.
 
+
+SANDBOX_MESSAGE_BYTES: Final = 64 * 1024 * 1024
+"""Bytes of one message of a sandbox."""
 
 ObservationKind: TypeAlias = Literal["error", "operations", "time", "memory", "ended", "lost"]
 """What ended a round: an error of the code, a limit, the end of the process, or earlier code that cannot be run again."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from msgspec import Struct
 
@@ -17,13 +17,17 @@ from instrc.schema.laws.properties import ForbiddenProperty
 from instrc.schema.references import DynamicScope, Locate, Resource, SchemaDocument, SchemaStore, kind_in_words
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_object, listing, pointer
-from instrc.text.limits import FLAT_SCHEMAS, SHOWN_ORIGIN
+from instrc.text.limits import FLAT_SCHEMAS
 
 if TYPE_CHECKING:
     from instrc.schema.flattening.unevaluated import Watched
 
 
 # What is given for one flattening: the documents, the options of the caller, and what has been mixed.
+
+
+SHOWN_ORIGIN: Final = 60
+"""Characters of what was written that a contradiction shows."""
 
 
 class FlattenKeywords(TypedDict, total=False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import takewhile
-from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack, overload
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, Unpack, overload
 
 from instrc import problems
 from instrc.problems.problem import CompileError
@@ -20,7 +20,7 @@ from instrc.schema.walk import objects_below, schemas_under, subschemas, with_pa
 from instrc.text import arguments
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, Location, as_array, as_object, equal
-from instrc.text.limits import FLAT_SCHEMAS, FLATTEN_PASSES, ONE_PASS, SHARED_FROM, SHARED_FROM_TIMES, SHARED_PART
+from instrc.text.limits import FLAT_SCHEMAS
 
 if TYPE_CHECKING:
     from instrc.schema.flattening.provenance import Flat
@@ -33,6 +33,17 @@ if TYPE_CHECKING:
 # parts that stand in several places as definitions instead, and refers to them.  It accepts the same instances.
 # What is described in another way in each place is one part, too: its descriptions stand beside the references.
 
+
+FLATTEN_PASSES: Final = 3
+"""Further passes over a result: what would take more is left as it is."""
+ONE_PASS: Final = 20_000
+"""Schemas over which one pass has to do."""
+SHARED_FROM_TIMES: Final = 8
+"""How many times its input a result may grow before what stands in several places of it is shared under `$defs`."""
+SHARED_FROM: Final = 2000
+"""Schemas up to which nothing is shared."""
+SHARED_PART: Final = 4
+"""Schemas from which on a part that stands in several places gets a definition."""
 
 PartKey: TypeAlias = tuple[object, ...]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec import Struct, field
 
 from instrc.schema.flattening import unevaluated
@@ -14,9 +16,15 @@ from instrc.schema.references import Term
 from instrc.schema.vocabulary import MANY, NAMED
 from instrc.schema.walk import TRIVIAL
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, mapping
-from instrc.text.limits import COMPARED_GROUPS, MATCHED_AT_ONCE, TERMS_AT_ONCE
+from instrc.text.limits import MATCHED_AT_ONCE
 
 # What merging the keywords of one conjunction works on: its conjuncts, the schema that grows, and what is left to do for it.
+
+
+TERMS_AT_ONCE: Final = 4000
+"""Terms that branches give to the names of each other by `additionalProperties` in one pass; twice the names if that is more."""
+COMPARED_GROUPS: Final = 50
+"""Groups of property keywords that stay apart with which a further one is tried to be joined."""
 
 
 class MergeState(Merging):

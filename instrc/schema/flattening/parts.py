@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -17,11 +17,15 @@ from instrc.schema.kinds import types_of
 from instrc.schema.references import SchemaStore
 from instrc.schema.walk import definition_named_by, refers, walk
 from instrc.text.jsonvalue import Json, JsonObject, as_object, equal, listing, mapping
-from instrc.text.limits import MEMBERS_LOOKED_AT, NOTED_SOURCES
 from instrc.text.source import Span
 
 # What a schema says about one member of its instances, and about the elements of a list.
 
+
+NOTED_SOURCES: Final = 200
+"""Schemas that are noted as those which one keyword of an intersection comes from."""
+MEMBERS_LOOKED_AT: Final = 2_000
+"""Schemas that are looked at; after that anything may be there."""
 
 ANYTHING: Json = {}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from instrc import problems
 from instrc.problems.problem import CompileError
@@ -12,10 +12,12 @@ from instrc.schema.flattening.contradictions import Flattening, FlattenOptions
 from instrc.schema.references import SchemaStore
 from instrc.schema.walk import subschemas
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, listing, pointer
-from instrc.text.limits import TRACED_CHARACTERS
 
 # Say for every keyword of a flat schema where it was written.
 
+
+TRACED_CHARACTERS: Final = 50_000_000
+"""Characters of the JSON Pointers in a trace: those of 2,800 lists in one another, or of a million keywords near the top."""
 
 RecordedSources: TypeAlias = dict[int, tuple[Json, dict[str, list[tuple[Conjunct, str]]]]]
 """By the `id` of a schema of the result: the schema itself, and the conjuncts and keywords each of its keywords comes from."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from instrc.schema.flattening.conjunction import Finalization, Finalized, Merging
 from instrc.schema.flattening.unevaluated import marks_nothing
@@ -18,7 +18,6 @@ from instrc.schema.relations import disjoint, implies
 from instrc.schema.vocabulary import SPEAKS_OF
 from instrc.schema.walk import TRIVIAL
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, listing, mapping
-from instrc.text.limits import COMPARED_BRANCHES, COMPARED_CONTAINS
 
 # Leave out of a merged schema what would stay apart but is said anyway, cannot be, or can be said in the schema itself.
 #
@@ -27,6 +26,11 @@ from instrc.text.limits import COMPARED_BRANCHES, COMPARED_CONTAINS
 # The laws of these keywords are in `schema/laws/`, and exact; here is which of them is tried when.
 # What may mark properties or items as evaluated goes only where nobody looks at such marks.
 
+
+COMPARED_BRANCHES: Final = 200
+"""Branches of `anyOf` and `oneOf` that are compared each with each: beyond it they stay as they are."""
+COMPARED_CONTAINS: Final = 50
+"""Groups of `contains` that are compared each with each: the effort grows with the square of their number."""
 
 KeywordGroup: TypeAlias = JsonObject
 

@@ -16,10 +16,12 @@ from instrc.schema.laws.numbers import Range, bound, greater, laws_of_sizes, les
 from instrc.schema.references import Term
 from instrc.schema.walk import all_items, of_item
 from instrc.text.jsonvalue import Json, as_array, listing
-from instrc.text.limits import POSITIONS
 
 if TYPE_CHECKING:
     from instrc.schema.laws.law import InstanceEvaluation, Relations
+
+POSITIONS: Final = 200
+"""Items of an array that are looked at one by one."""
 
 
 class ItemRules(Struct):

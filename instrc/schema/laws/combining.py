@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from instrc.schema.laws.law import Answer, KeywordLaws, Kinds, Relation, Schema, all_satisfied, opposite, same
 from instrc.text.jsonvalue import Json
-from instrc.text.limits import CHOICES
 
 if TYPE_CHECKING:
     from instrc.schema.laws.law import InstanceEvaluation, Relations
+
+CHOICES: Final = 8
+"""Branches of a `oneOf` that are compared each with each for what two of them always share."""
 
 
 def cases(question: Relations, schema: Schema) -> list[list[Json]]:

@@ -23,10 +23,14 @@ from instrc.schema.laws.law import Answer, KeywordLaws, Kinds, Relation, Schema
 from instrc.schema.vocabulary import NAMED, NO_ASSERTIONS, SPEAKS_OF
 from instrc.schema.walk import TRIVIAL, required_names
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
-from instrc.text.limits import CHAINED_CONDITIONS, DEPTH
+from instrc.text.limits import DEPTH
 
 if TYPE_CHECKING:
     from instrc.schema.laws.law import InstanceEvaluation, Relations
+
+CHAINED_CONDITIONS: Final = 40
+"""Conditions that are asked one in the `else` of another: validators follow each level on their own stack."""
+
 
 IfThenElse: TypeAlias = dict[str, Json]
 """The keywords `if`, `then` and `else` of a schema."""

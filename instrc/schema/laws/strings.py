@@ -14,7 +14,6 @@ from instrc.schema.laws.law import Answer, KeywordLaws, Schema, same
 from instrc.schema.laws.numbers import Range, bound, laws_of_sizes
 from instrc.schema.patterns import matches
 from instrc.text.jsonvalue import Json, as_text, listing
-from instrc.text.limits import EXTENT_LENGTH, EXTENT_LEVELS
 
 if TYPE_CHECKING:
     from instrc.schema.laws.law import InstanceEvaluation
@@ -28,6 +27,11 @@ if TYPE_CHECKING:
 # Read are letters, classes, groups, choices and repetitions; a pattern with anything else has no known extent.
 # The sets of letters may be too large, never too small.
 
+
+EXTENT_LEVELS: Final = 40
+"""Levels of groups of a pattern whose lengths are counted."""
+EXTENT_LENGTH: Final = 1_000
+"""Characters of a pattern whose lengths are counted."""
 
 _ANY = (1 << 129) - 1
 """A set of letters: a bit for each of ASCII, and one for all others."""

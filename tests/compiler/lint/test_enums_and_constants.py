@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from instrc.compiler.lint.keywords import suspicious_words
-from instrc.text.limits import TOLD_OF_A_KIND
+from instrc.compiler.lint.keywords import TOLD_OF_A_KIND, suspicious_words
 from instrc.text.source import Source, Span
 
 ANYWHERE = Span(Source("letter.vibe.json", " "), 0, 0)

@@ -15,10 +15,9 @@ from instrc.problems.problem import CompileError
 from instrc.providers.lowering.lower import lower
 from instrc.providers.lowering.verify import ENDLESS, expanded_size, swaps, verify
 from instrc.providers.targets import targets
-from instrc.schema.samples import sample
+from instrc.schema.samples import SAMPLE_OPTIONAL_LEVELS, sample
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import at
-from instrc.text.limits import SAMPLE_OPTIONAL_LEVELS
 
 ROOT = Path(__file__).parents[3]
 _FOUND = sorted(path for kind in ("tool", "flat") for path in ROOT.glob(f"examples/*/expected/**/*.{kind}.json"))

@@ -16,10 +16,9 @@ from objects import closed
 from instrc.providers.codec import RefCodec
 from instrc.providers.lowering.context import PayloadDefinitions, Variant, key_names
 from instrc.providers.lowering.lower import lower
-from instrc.providers.lowering.unions import _mistakable
+from instrc.providers.lowering.unions import COMPARED_PAIRS, _mistakable
 from instrc.providers.targets import targets
 from instrc.text.jsonvalue import JsonObject, mapping
-from instrc.text.limits import COMPARED_PAIRS
 
 
 def lines_of(work: Callable[[], object]) -> int:

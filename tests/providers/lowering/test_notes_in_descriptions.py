@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from instrc.providers.lowering.context import join_notes, note
-from instrc.text.limits import DESCRIBED_VALUE
+from instrc.providers.lowering.context import DESCRIBED_VALUE, join_notes, note
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from instrc.providers.lowering.lower import lower
 from instrc.providers.lowering.rules import breaches
-from instrc.providers.lowering.target_patterns import counts, split_repetitions
+from instrc.providers.lowering.target_patterns import SPLIT_PATTERN, counts, split_repetitions
 from instrc.providers.lowering.verify import verify
-from instrc.text.limits import SPLIT_PATTERN
 
 SAME = {
     "^[a-z]{1,255}$": "^[a-z]{1,128}[a-z]{0,127}$",

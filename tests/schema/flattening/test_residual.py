@@ -12,7 +12,7 @@ from making import Maker
 from instrc.problems.report import Report
 from instrc.problems.schemas import Contradiction
 from instrc.schema.flattening.flatten import flatten
-from instrc.text.limits import COMPARED_BRANCHES
+from instrc.schema.flattening.residual import COMPARED_BRANCHES
 
 A, B, C = {"minimum": 1}, {"maxLength": 2}, {"required": ["a"]}
 LONG, SHORT = {"minLength": 5}, {"maxLength": 2}

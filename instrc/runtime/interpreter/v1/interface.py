@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from typing import Final
 
 from instrc.runtime.activities import complaints
 from instrc.runtime.interpreter.documents import Command, Complaint, PinnedPlan, Result, State
@@ -13,7 +14,10 @@ from instrc.runtime.interpreter.v1.refusals import unread_decisions
 from instrc.runtime.interpreter.v1.runnable import RunnablePlan
 from instrc.runtime.interpreter.v1.state import ROOT, Machine
 from instrc.text.jsonvalue import Json, JsonObject
-from instrc.text.limits import KEPT_PROGRAMS
+
+KEPT_PROGRAMS: Final = 64
+"""Programs that the interpreter keeps ready."""
+
 
 _programs: OrderedDict[str, RunnablePlan] = OrderedDict()
 """Programs that were made ready, by the digest of their plan; the same plan gives the same program."""

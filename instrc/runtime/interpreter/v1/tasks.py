@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from math import prod
+from typing import Final
 
 from instrc.process.flow import value_of
 from instrc.runtime.activities import complaints
@@ -14,7 +15,6 @@ from instrc.runtime.interpreter.v1.runnable import PlanUnit
 from instrc.runtime.interpreter.v1.state import Came, Machine, give_up, scoped_id
 from instrc.runtime.interpreter.v1.values import evaluate
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, without_type
-from instrc.text.limits import TASK_COPIES
 from instrc.tools.plan_check import check_tasks, tool_set
 from instrc.tools.tasks import PlanTask, Reference
 
@@ -23,6 +23,10 @@ from instrc.tools.tasks import PlanTask, Reference
 # `{"day": {"each": "find.days"}, "city": {"each": "find.cities"}}` over three days and three cities makes three copies, day by
 # day;
 # over three days and two cities it makes six, each day with each city.
+
+
+TASK_COPIES: Final = 1000
+"""Copies of one task of a plan."""
 
 
 def copy_counts(task: PlanTask, state: PlanState) -> list[int] | str:
