@@ -44,6 +44,7 @@ from instrc.text.source import Source
 from instrc.tools.python_classes import module, module_parts
 from instrc.tools.python_types import PythonType, schema_of_call, schema_of_type
 from instrc.vibes.find_files import find_files, is_there, unreadable
+from instrc.vibes.project import Project
 
 if TYPE_CHECKING:
     import referencing
@@ -176,7 +177,7 @@ def artefacts(
     told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
     found = Report()  # of this program alone: what an earlier one did wrong does not stop it
     overrides = OptionOverrides(naming=naming, hints=hints, batch=batch, sketch=sketch)
-    workspace = _workspace(roots, shared, schemas_in_memory(vibes, found), locked=locked)
+    workspace = Workspace(_project(roots, shared, vibes, found, locked=locked))
     compiled = workspace.compile(_as_source_or_path(program), overrides, found)
     if told is not None:
         told.problems.extend(found.problems)
@@ -265,7 +266,7 @@ def check(
     places = arguments.paths("paths", [each for each in texts if not isinstance(each, Source)])
     arguments.truth("locked", locked)
     try:
-        workspace = _workspace(roots, shared, schemas_in_memory(vibes, report), locked=locked)
+        workspace = Workspace(_project(roots, shared, vibes, report, locked=locked))
         if vibes:
             workspace.check_memory(report)
     except CompileError as error:
@@ -298,14 +299,20 @@ def registry(
     if not is_there(place):
         raise CompileError([unreadable(place, "there is no such file or folder")])
     inside = os.path.join(place, TEXT_NAME) if os.path.isdir(place) else place  # noqa: PTH112, PTH118  -- any path of a caller's
-    memory = schemas_in_memory(vibes, Report())
-    return _workspace(roots, shared, memory).registry(inside).reference_registry()
+    return Workspace(_project(roots, shared, vibes, Report())).registry(inside).reference_registry()
 
 
-def _workspace(
-    roots: Iterable[AnyPath], shared: Iterable[AnyPath], memory: Mapping[str, Json] | None = None, *, locked: bool = False
-) -> Workspace:
-    return Workspace(arguments.paths("roots", roots), arguments.paths("shared", shared), memory=memory, locked=locked)
+def _project(
+    roots: Iterable[AnyPath],
+    shared: Iterable[AnyPath],
+    vibes: Mapping[str, object] | None,
+    report: Report,
+    *,
+    locked: bool = False,
+) -> Project:
+    """Return what these arguments of the public functions say of a project, with notes on the vibes in the report."""
+    memory = schemas_in_memory(vibes, report)
+    return Project(tuple(arguments.paths("roots", roots)), tuple(arguments.paths("shared", shared)), locked, memory)
 
 
 def _as_source_or_path(program: ProgramInput) -> str | Source:
@@ -418,8 +425,7 @@ async def run_async(
     The arguments are those of `run`.
     """
     _require(model, export, id, requests, tokens, watch)
-    places, further = arguments.paths("roots", roots), arguments.paths("shared", shared)
-    prepared = _prepared(program, export, places, further, vibes)
+    prepared = _prepared(program, export, roots, shared, vibes)
     own = _own_equipment(model, activities, checks)
     known = all_activities(prepared, own.activities or Activities(), rehearse=rehearse)
     words = model if isinstance(model, str) else None
@@ -452,8 +458,7 @@ def rehearse(
     `input` and `vibes` are as for `run`; inputs that are not given are generated too.  Nothing is called, asked or stored.
     """
     arguments.text_or_none("export", export)
-    places, further = arguments.paths("roots", roots), arguments.paths("shared", shared)
-    prepared = _prepared(program, export, places, further, vibes)
+    prepared = _prepared(program, export, roots, shared, vibes)
     return rehearsal(prepared, input)
 
 
@@ -535,14 +540,13 @@ def _model(own: Own, how: dict[str, Json], prepared: Prepared) -> Model | None:
 def _prepared(
     program: ProgramLike,
     export: str | None,
-    roots: list[str],
-    shared: list[str],
+    roots: Iterable[AnyPath],
+    shared: Iterable[AnyPath],
     vibes: Mapping[str, object] | None,
 ) -> Prepared:
     """Return a program that can run; what is suspicious in it, or lost of a vibe, is a warning of Python."""
     report = Report()
-    memory = schemas_in_memory(vibes, report)
-    prepared = prepare(_program(program), export=export, roots=roots, shared=shared, memory=memory)
+    prepared = prepare(_program(program), export=export, project=_project(roots, shared, vibes, report))
     report.problems.extend(prepared.warnings)
     for problem in report.once():
         warnings.warn(CompileWarning(problem), stacklevel=4)

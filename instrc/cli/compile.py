@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instrc.cli.compiling import Emit, LoweredTool, compile_files, exports, kinds_to_strip, one_by_one
-from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared, Strict, one_stdin
+from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared, Strict, one_stdin, project_of
 from instrc.cli.output import FINE, Format, show, verdict
 from instrc.cli.reviewing import review_files
 from instrc.cli.terminal import clear_screen, is_terminal, write, write_error, write_report
@@ -103,10 +103,8 @@ def compile_command(
         way_back=way_back,
         recursion=recursion,
         unwanted=unwanted,
-        locked=locked,
         strict=strict,
-        root=root,
-        shared=shared,
+        project=project_of(root, shared, locked=locked),
         shape=shape,
     )
     raise typer.Exit(code)
@@ -170,9 +168,7 @@ def check_command(
     code = review_files(
         paths,
         shape=shape,
-        locked=locked,
-        root=root,
-        shared=shared,
+        project=project_of(root, shared, locked=locked),
         strict=strict,
         fix=fix,
         dependents=dependents,
@@ -202,7 +198,7 @@ def verify_command(
     report = Report()
     results: list[Json] = []
     try:
-        compiled = Workspace(root or (), shared or (), locked=locked).compile(file, OptionOverrides(), report)
+        compiled = Workspace(project_of(root, shared, locked=locked)).compile(file, OptionOverrides(), report)
     except CompileError as error:
         report.take(error)
         compiled = ()
@@ -340,7 +336,7 @@ def preview_command(
         text = ""
         try:
             count, by = _counter(tokenizer)
-            workspace = Workspace(root or (), shared or (), locked=locked)
+            workspace = Workspace(project_of(root, shared, locked=locked))
             compiled = workspace.compile(file, OptionOverrides(sketch=sketch), report)
             text = "\n".join(_artefact(each, target, given, report, count, by, full=full) for each in compiled)
         except CompileError as error:

@@ -27,6 +27,7 @@ from instrc.text.jsonvalue import Json, JsonObject, as_object, pointer, tokens
 from instrc.text.names import file_name
 from instrc.text.source import Source
 from instrc.vibes.find_files import shown_path
+from instrc.vibes.project import DEFAULT_PROJECT, Project
 
 if TYPE_CHECKING:
     from instrc.compiler.graph import Artefact, Plan
@@ -407,15 +408,13 @@ def compile_files(
     way_back: Path | None = None,
     recursion: str | None = None,
     unwanted: frozenset[str] | None = None,
-    locked: bool = False,
     strict: bool = False,
-    root: list[str] | None = None,
-    shared: list[str] | None = None,
+    project: Project = DEFAULT_PROJECT,
     shape: Format = Format.TEXT,
 ) -> int:
     """Compile files, deliver what comes out, show the problems, and return the exit code."""
     report = Report()
-    workspace = _workspace(root, shared, report, locked=locked)
+    workspace = _workspace(project, report)
     compiled, output = list(exports(_compile(workspace, files, overrides, report), unwanted)), Output(sources=tuple(files))
     for export in compiled:
         if folder is not None:
@@ -427,8 +426,8 @@ def compile_files(
     found = report.once()
     code = verdict(found, strict=strict)
     if code == FINE:
-        if way_back is not None:
-            output.sources += _read(files, root, shared)
+        if way_back is not None and workspace is not None:
+            output.sources += tuple(str(each) for file in files for each in workspace.files(file)())  # which it may have read
         try:
             output.deliver()
             report_written(output.files, shape)
@@ -438,12 +437,6 @@ def compile_files(
             found, code = (*found, unwritable(error, folder or way_back)), PROBLEMS
     show(found, shape)
     return code
-
-
-def _read(files: list[str], root: list[str] | None, shared: list[str] | None) -> tuple[str, ...]:
-    """Return the files that programs may have read: vibes, other programs, settings."""
-    workspace = Workspace(root or (), shared or ())
-    return tuple(str(each) for file in files for each in workspace.files(file)())
 
 
 def _lower(
@@ -488,9 +481,9 @@ def _lower(
         output.files[way_back] = back
 
 
-def _workspace(root: list[str] | None, shared: list[str] | None, report: Report, *, locked: bool) -> Workspace | None:
+def _workspace(project: Project, report: Report) -> Workspace | None:
     try:
-        return Workspace(root or (), shared or (), locked=locked)
+        return Workspace(project)
     except CompileError as error:  # a root that is no folder
         report.take(error)
         return None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from instrc.cli.inputs import read_schema
-from instrc.cli.options import Roots, Shared
+from instrc.cli.options import Roots, Shared, project_of
 from instrc.cli.output import FINE, PROBLEMS, Format, show, verdict
 from instrc.cli.terminal import write, write_report
 from instrc.compiler.graph import Artefact, Emit
@@ -165,7 +165,7 @@ def diff_command(
     documents: list[Json] = []
     certain = True
     try:
-        workspace = Workspace(root or (), shared or ())
+        workspace = Workspace(project_of(root, shared))
         if all(each.endswith(_LOCK) for each in (old, new)):
             documents, certain = _locks_compared(old, new, report)
         else:

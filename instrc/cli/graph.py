@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from instrc import problems
-from instrc.cli.options import LockedOption, Roots, Shared
+from instrc.cli.options import LockedOption, Roots, Shared, project_of
 from instrc.cli.output import FINE, Format, deliver_text, report_written, show, verdict
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.problems.problem import CompileError
@@ -57,7 +57,7 @@ def graph_command(
     report = Report()
     text = ""
     try:
-        workspace = Workspace(root or (), shared or (), locked=locked)
+        workspace = Workspace(project_of(root, shared, locked=locked))
         compiled = workspace.compile(file, OptionOverrides(sketch=sketch), report)
         if not report.failed:
             text = _render([_picture(artefact) for artefact in _chosen(compiled, export, file, report)], form)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from instrc.cli.output import Format
 from instrc.vibes.find_files import STDIN
+
+if TYPE_CHECKING:
+    from instrc.vibes.project import Project
 
 Roots: TypeAlias = Annotated[
     list[str] | None, typer.Option("--root", metavar="DIR", help="A folder of vibes; before those of the project. Repeatable.")
@@ -19,6 +22,13 @@ Shared: TypeAlias = Annotated[
 ProblemFormat: TypeAlias = Annotated[Format, typer.Option("--format", help="How problems are written.")]
 LockedOption: TypeAlias = Annotated[bool, typer.Option("--locked", help="Use only the vibes in aug.lock; see `instrc lock`.")]
 Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
+
+
+def project_of(root: list[str] | None, shared: list[str] | None, *, locked: bool = False) -> Project:
+    """Return what the options `--root`, `--shared` and `--locked` say of a project."""
+    from instrc.vibes.project import Project  # many commands read no vibes
+
+    return Project(tuple(root or ()), tuple(shared or ()), locked)
 
 
 def one_stdin(*paths: str) -> None:

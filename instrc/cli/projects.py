@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from instrc import problems
-from instrc.cli.options import ProblemFormat, Roots, Shared
+from instrc.cli.options import ProblemFormat, Roots, Shared, project_of
 from instrc.cli.output import FINE, PROBLEMS, Format, report_written, show, try_to_write, verdict
 from instrc.cli.terminal import write_error, write_report
 from instrc.compiler.scaffold import PROGRAM, SETTINGS, new, project, with_table
@@ -32,7 +32,7 @@ from instrc.text.source import Source
 from instrc.version import __version__
 from instrc.vibes.find_files import find_files
 from instrc.vibes.lock import Lock, Locked, lock_text, place_in_lock, read_lock
-from instrc.vibes.project import ProjectContext
+from instrc.vibes.project import Project, ProjectContext
 from instrc.vibes.roots import ENDING
 from instrc.vibes.settings import read_settings
 
@@ -203,7 +203,7 @@ def lock_command(
     """
     report = Report()
     try:
-        locks = _locks_of(Workspace(root or (), shared or ()), paths or ["."], root or [], shared or [], report)
+        locks = _locks_of(project_of(root, shared), paths or ["."], report)
         found = [problem for problem in report.once() if problem.severity == "error"]
         if not found:
             found = [problem for lock in locks for problem in (_stale(lock) if check else _write(lock, shape))]
@@ -213,14 +213,15 @@ def lock_command(
     raise typer.Exit(verdict(found))
 
 
-def _locks_of(workspace: Workspace, paths: list[str], root: list[str], shared: list[str], report: Report) -> list[Lock]:
+def _locks_of(project: Project, paths: list[str], report: Report) -> list[Lock]:
     """Return the lock of each project that files belong to; of several only those in which something is locked."""
+    workspace = Workspace(project)
     projects: dict[Path, list[str]] = {}
     for path in find_files(paths, report):
         projects.setdefault(workspace.lock_place(path), []).append(path)
     locks: list[Lock] = []
     for place, files in projects.items():
-        own = Workspace(root, shared)  # it knows what these files refer to, and nothing else
+        own = Workspace(project)  # it knows what these files refer to, and nothing else
         for path in files:
             own.check(path, report)
         locks.append(own.lock(place))
@@ -290,7 +291,7 @@ def doctor_command(root: Roots = None, shared: Shared = None) -> None:
     for line in _extras():
         write_report(f"{line}\n")
     try:
-        project = ProjectContext([Path(each) for each in root or ()], [Path(each) for each in shared or ()])
+        project = ProjectContext(project_of(root, shared))
         settings = project.settings(None)
         write_report(f"\nsettings: {settings.file or 'none: there is no pyproject.toml here or above'}\n")
         if settings.file is not None and settings == type(settings)(file=settings.file):

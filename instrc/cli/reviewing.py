@@ -15,6 +15,7 @@ from instrc.problems.problem import CompileError, Fix, Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import applied, comparison_key
 from instrc.vibes.find_files import STDIN, find_files, read_bytes
+from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.roots import ENDING, PROGRAM_ENDING, read_name
 
 # Find the programs and vibes that may use some files, so that a change is seen where it breaks something.
@@ -114,9 +115,7 @@ def review_files(
     paths: list[str],
     *,
     shape: Format = Format.TEXT,
-    locked: bool = False,
-    root: list[str] | None = None,
-    shared: list[str] | None = None,
+    project: Project = DEFAULT_PROJECT,
     strict: bool = False,
     fix: bool = False,
     dependents: bool = False,
@@ -134,9 +133,7 @@ def review_files(
         try:
             report.problems += check_files(
                 files,
-                root or (),
-                shared or (),
-                locked=locked,
+                project,
                 cached=cached and not fix,
                 watch=lambda paths: with_progress(paths, "Checking"),
             )

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared
+from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared, project_of
 from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, item_counter, show, try_to_write
 from instrc.cli.running import (
     EngineName,
@@ -221,7 +221,7 @@ def run_command(
 
     try:
         prompt = None if given is None else given_value(given)
-        prepared = prepare(file, export=export, roots=root or (), shared=shared or (), locked=locked)
+        prepared = prepare(file, export=export, project=project_of(root, shared, locked=locked))
         refuse_output(output, [*prepared.sources(), *files_of(given), *([] if items is None else [items])])
         show_warnings([prepared], shape, quiet=quiet)
         if every_branch:
@@ -328,7 +328,7 @@ def chat_command(
         found = [
             offer
             for file in files
-            for offer in offers_of(file, kept, model, rehearse=rehearse, roots=root or (), shared=shared or (), locked=locked)
+            for offer in offers_of(file, kept, model, rehearse=rehearse, project=project_of(root, shared, locked=locked))
         ]
         warn_of_made_up_answers(model, read_settings(Path(files[0]).parent), rehearse=rehearse)
         chosen = session_model(model, Path(files[0]))

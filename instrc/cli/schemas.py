@@ -10,7 +10,7 @@ import typer
 from msgspec.structs import replace
 
 from instrc.cli.inputs import read_json, read_schema
-from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared, Strict, one_stdin
+from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared, Strict, one_stdin, project_of
 from instrc.cli.output import FINE, Format, deliver_text, report_written, show, verdict
 from instrc.cli.projects import formatted_files
 from instrc.cli.terminal import write
@@ -56,7 +56,7 @@ def flatten_command(
     report = Report()
     flat: Json = None
     try:
-        workspace = Workspace(root or (), shared or ())
+        workspace = Workspace(project_of(root, shared))
         given = read_schema(file, workspace.registry(file), report)
         if given is not None:
             from instrc.schema.flattening.flatten import flatten  # the algebra is not small
@@ -186,7 +186,7 @@ def types_command(
     report = Report()
     text = ""
     try:
-        workspace = Workspace(root or (), shared or (), locked=locked)
+        workspace = Workspace(project_of(root, shared, locked=locked))
         compiled = [artefact for file in files for artefact in workspace.compile(file, OptionOverrides(hints=False), report)]
         if not report.failed:
             from instrc.api import module_of  # after the files are known to compile

@@ -9,7 +9,7 @@ import typer
 
 from instrc import problems
 from instrc.cli import begin_long_work
-from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared
+from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared, project_of
 from instrc.cli.output import PROBLEMS, Format, show
 from instrc.cli.running import EngineName, Store, engine, exit_with, run_to_end, show_warnings, warn_of_made_up_answers
 from instrc.cli.terminal import OutputFailedError, write_error
@@ -72,7 +72,7 @@ def mcp_command(
         except ModuleNotFoundError as error:
             package = (error.name or "mcp").partition(".")[0]
             raise CompileError([problems.settings.MissingExtra(feature="`instrc mcp`", extra="mcp", package=package)]) from None
-        programs = [prepare(file, roots=root or (), shared=shared or (), locked=locked) for file in files]
+        programs = [prepare(file, project=project_of(root, shared, locked=locked)) for file in files]
         show_warnings(programs, shape)
         if any(Process.describes(each.document) for each in programs):
             warn_of_made_up_answers(model, programs[0].settings, rehearse=rehearse)

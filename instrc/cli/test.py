@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from instrc.cli.options import LockedOption, Roots, Shared
+from instrc.cli.options import LockedOption, Roots, Shared, project_of
 from instrc.cli.output import FINE, PROBLEMS, Format, report_written, show, try_to_write
 from instrc.cli.terminal import write_error, write_report
 from instrc.compiler.workspace import OptionOverrides, Workspace
@@ -65,7 +65,7 @@ def cases_command(
     report = Report()
     files = _files(["."] if paths is None else paths, report)
     try:
-        workspace = Workspace(root or (), shared or (), locked=locked)
+        workspace = Workspace(project_of(root, shared, locked=locked))
     except CompileError as error:
         show(error.problems, Format.TEXT)
         raise typer.Exit(PROBLEMS) from None

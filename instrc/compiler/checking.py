@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from stat import S_ISREG
 from time import time_ns
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -19,6 +19,7 @@ from instrc.problems.report import Report
 from instrc.text.files import MOST_BYTES, read_regular
 from instrc.version import __version__
 from instrc.vibes.find_files import STDIN, make_unversioned
+from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.registry import Registry
 
 # The digests of files; a file whose size and times are as they were is not read again.
@@ -135,9 +136,9 @@ PACKAGE = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120  -- a strin
 class Digests:
     """What each file and all that it can see say."""
 
-    def __init__(self, workspace: Workspace, contents: Contents, roots: Sequence[str], shared: Sequence[str]) -> None:
+    def __init__(self, workspace: Workspace, contents: Contents, project: Project) -> None:
         self.workspace = workspace
-        settings = repr((tuple(roots), tuple(shared), sys.version_info)).encode()
+        settings = repr((project.roots, project.shared, sys.version_info)).encode()
         self.base: bytes = joint_digest(__version__.encode(), _package(), settings)
         self.contents = contents
         self.worlds: dict[Registry, bytes] = {}
@@ -283,28 +284,26 @@ PARTS = 32
 
 def check_files(
     files: Sequence[str],
-    roots: Sequence[str],
-    shared: Sequence[str],
+    project: Project = DEFAULT_PROJECT,
     *,
-    locked: bool = False,
     cached: bool = True,
     watch: Callable[[Sequence[str]], Iterable[str]] = iter,
     workers: int | None = None,
 ) -> list[Problem]:
     """Return what is wrong with programs and vibes; `watch` yields the files it is given and shows how far it is."""
-    workspace = Workspace(roots, shared, locked=locked)
+    workspace = Workspace(project)
     count = workers if workers is not None else (os.cpu_count() or 1)
 
     def check(unknown: Sequence[str]) -> Iterable[tuple[str, list[Problem]]]:
         if _worth_sharing(unknown, count):
-            return _side_by_side(unknown, (tuple(roots), tuple(shared), locked), count)
+            return _side_by_side(unknown, project, count)
         return _one_by_one(unknown, workspace, watch)
 
-    if not cached or locked or len(files) < WORTH_KEEPING:
+    if not cached or project.locked or len(files) < WORTH_KEEPING:
         return [*_of_settings(files, workspace), *(problem for _, found in check(files) for problem in found)]
 
     known, contents = SoundDigests(Path(FOLDER) / "checked"), Contents(Path(FOLDER) / "contents")
-    keys = dict(Digests(workspace, contents, roots, shared).keys(files))
+    keys = dict(Digests(workspace, contents, project).keys(files))
     checked = list(check([file for file in files if keys.get(file) not in known.digests]))
     if clean := [file for file, found in checked if not found]:
         known.add(keys[file] for file in clean if file in keys)
@@ -331,7 +330,7 @@ def _worth_sharing(files: Sequence[str], workers: int) -> bool:
     return len(files) >= WORTH_SHARING and workers > 1 and STDIN not in files
 
 
-def _side_by_side(files: Sequence[str], settings: _Settings, workers: int) -> list[tuple[str, list[Problem]]]:
+def _side_by_side(files: Sequence[str], project: Project, workers: int) -> list[tuple[str, list[Problem]]]:
     """Check files in several processes, of which this one is the last; neighbours are likely to look at the same vibes."""
     import threading  # a pool of processes takes long to load, and few runs need one
     from concurrent.futures import ProcessPoolExecutor
@@ -343,11 +342,11 @@ def _side_by_side(files: Sequence[str], settings: _Settings, workers: int) -> li
     _workspaces.clear()  # files may have changed since an earlier check
     try:
         if forks:
-            _check_part(files[:: len(files) // PARTS], settings)  # some from everywhere: what these load, each process has
+            _check_part(files[:: len(files) // PARTS], project)  # some from everywhere: what these load, each process has
         with ProcessPoolExecutor(workers - 1, get_context("fork" if forks else "spawn")) as pool:
-            elsewhere = [pool.submit(_check_part, part, settings) for part in parts]
+            elsewhere = [pool.submit(_check_part, part, project) for part in parts]
             here = {
-                number: _check_part(parts[number], settings)
+                number: _check_part(parts[number], project)
                 for number in reversed(range(len(parts)))
                 if elsewhere[number].cancel()
             }
@@ -359,14 +358,11 @@ def _side_by_side(files: Sequence[str], settings: _Settings, workers: int) -> li
     ]
 
 
-_Settings: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], bool]
-"""Roots, shared roots, and whether the lock decides."""
-_workspaces: dict[_Settings, Workspace] = {}
+_workspaces: dict[Project, Workspace] = {}
 """Of this process, during one check: what it has read stays read."""
 
 
-def _check_part(files: Sequence[str], settings: _Settings) -> list[list[Problem]]:
-    if settings not in _workspaces:
-        roots, shared, locked = settings
-        _workspaces[settings] = Workspace(roots, shared, locked=locked)
-    return [found for _, found in _one_by_one(files, _workspaces[settings], iter)]
+def _check_part(files: Sequence[str], project: Project) -> list[list[Problem]]:
+    if project not in _workspaces:
+        _workspaces[project] = Workspace(project)
+    return [found for _, found in _one_by_one(files, _workspaces[project], iter)]

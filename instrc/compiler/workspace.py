@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,10 +16,9 @@ from instrc import problems
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key, nearest
-from instrc.text.jsonvalue import Json
 from instrc.text.source import Source
 from instrc.vibes.find_files import STDIN, read_bytes, readable, shown_path
-from instrc.vibes.project import ProjectContext
+from instrc.vibes.project import DEFAULT_PROJECT, Project, ProjectContext
 from instrc.vibes.registry import Registry
 from instrc.vibes.settings import Settings, entry_place, readable_path
 from instrc.vibes.uri import evergreen_of
@@ -79,33 +78,15 @@ class OptionOverrides(Struct, frozen=True, kw_only=True):
 class Workspace:
     """Compile and check files; those with the same surroundings share one registry, so each vibe is read once.
 
-    `roots` and `shared` are registry folders beside those of the project; `CompileError` if one does not exist.
+    `CompileError` if one of the roots of the project does not exist.
     `unsaved` are texts that an editor holds, by real path: they stand for the files.
     """
 
-    def __init__(
-        self,
-        roots: Iterable[str] = (),
-        shared: Iterable[str] = (),
-        *,
-        locked: bool = False,
-        memory: Mapping[str, Json] | None = None,
-        unsaved: Mapping[str, str] | None = None,
-    ) -> None:
-        """With `locked`, references mean what the project's `aug.lock` says, or are a problem.
-
-        `memory` are schemas by name, before those of all folders.
-        """
+    def __init__(self, project: Project = DEFAULT_PROJECT, *, unsaved: Mapping[str, str] | None = None) -> None:
         self._unsaved = {} if unsaved is None else unsaved
         self._settled: dict[str, SettledExports] | None = None if unsaved is None else {}
         """What is known of each program that was checked, for an editor, which has it checked again and again."""
-        self._project = ProjectContext(
-            [Path(root) for root in roots],
-            [Path(root) for root in shared],
-            locked=locked,
-            memory=memory,
-            unsaved=self._unsaved,
-        )
+        self._project = ProjectContext(project, unsaved=self._unsaved)
 
     def lock(self, place: Path) -> Lock:
         """Return the lock for all that has been looked up so far, as a file at a place."""

@@ -37,6 +37,7 @@ from instrc.runtime.traces import Event, Sink
 from instrc.text.arguments import is_on
 from instrc.text.jsonvalue import Json, JsonObject, as_integer, as_object, as_text, as_texts, without_type
 from instrc.text.names import file_name
+from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.settings import Settings, read_settings
 
 # How the effects of a run are made, in the process that begins it and in any other that continues it.
@@ -471,16 +472,14 @@ def offers_of(
     model: str | None,
     *,
     rehearse: bool,
-    roots: Iterable[str] = (),
-    shared: Iterable[str] = (),
-    locked: bool = False,
+    project: Project = DEFAULT_PROJECT,
 ) -> Iterator[SessionTool]:
     """Yield the exports of a file as tools of a session."""
     report = Report()
-    compiled = Workspace(roots, shared, locked=locked).compile(file, OptionOverrides(), report)
+    compiled = Workspace(project).compile(file, OptionOverrides(), report)
     report.stop_if_failed()
     for artefact in compiled:
-        prepared = prepare(file, export=artefact.name, roots=roots, shared=shared, locked=locked)
+        prepared = prepare(file, export=artefact.name, project=project)
         if artefact.kind == "tool":
             yield SessionTool(artefact.name, artefact.documents["tool"])
             continue

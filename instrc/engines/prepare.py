@@ -31,6 +31,7 @@ from instrc.text.files import read_whole
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, as_object, require_tree
 from instrc.text.source import Source
+from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.settings import Settings, read_settings
 
 # From a program on disk to what can be run: compiled, with the settings around it.
@@ -68,15 +69,11 @@ def prepare(
     program: str | Source | Json,
     *,
     export: str | None = None,
-    roots: Iterable[str] = (),
-    shared: Iterable[str] = (),
-    locked: bool = False,
-    memory: Mapping[str, Json] | None = None,
+    project: Project = DEFAULT_PROJECT,
 ) -> Prepared:
     """Compile a program, or read a compiled document; `CompileError` says why it cannot be run.
 
     `program` is a path of a source, a vibe, or a compiled document (`.json`), a source, or the document itself.
-    `memory` are schemas by name, before those of all folders.
     """
     if isinstance(program, dict):
         require_tree(program)
@@ -86,7 +83,7 @@ def prepare(
     place = Path() if name == "-" else Path(name)
     settings = read_settings(place.parent)
     folder = settings.file.parent if settings.file is not None else place.parent
-    workspace = Workspace(roots, shared, locked=locked, memory=memory)
+    workspace = Workspace(project)
     if isinstance(program, str) and program.endswith(".json") and not program.endswith(".vibe.json"):
         document = _read(program)
         _require_sound(document, program)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from instrc.problems.problem import CompileError
 from instrc.text.jsonvalue import Json
@@ -21,28 +23,37 @@ if TYPE_CHECKING:
 _ENDINGS = (".json", ".aug")
 
 
+class Project(Struct, frozen=True):
+    """What decides which vibes a program sees, beside the settings of its own project."""
+
+    roots: tuple[str, ...] = ()
+    """Further folders of vibes, before those of the settings."""
+    shared: tuple[str, ...] = ()
+    """Further shared folders, as above."""
+    locked: bool = False
+    """Whether references mean what the project's `aug.lock` says, or are a problem."""
+    vibes: Mapping[str, Json] | None = None
+    """Schemas by name, before those of all folders."""
+
+
+DEFAULT_PROJECT: Final = Project()
+"""A project of which its settings say all."""
+
+
 class ProjectContext:
     """The registries and settings of many files: files with the same roots share one registry.
 
-    `roots` and `shared` are what the command line gives; `CompileError` if one of them is no folder.
+    `CompileError` if one of the roots of the project is no folder.
     `unsaved` are texts that an editor holds, by real path; they stand for the files.
     """
 
-    def __init__(
-        self,
-        roots: Sequence[Path] = (),
-        shared: Sequence[Path] = (),
-        *,
-        locked: bool = False,
-        memory: Mapping[str, Json] | None = None,
-        unsaved: Mapping[str, str] | None = None,
-    ) -> None:
-        self._locked = locked
-        self._memory = memory
+    def __init__(self, project: Project = DEFAULT_PROJECT, *, unsaved: Mapping[str, str] | None = None) -> None:
+        self._locked = project.locked
+        self._memory = project.vibes
         self._unsaved = unsaved
-        self._roots = tuple(roots)
-        self._shared = tuple(shared)
-        missing = [folder for folder in (*roots, *shared) if not os.path.isdir(folder)]  # noqa: PTH112  -- no error for a NUL
+        self._roots = tuple(map(Path, project.roots))
+        self._shared = tuple(map(Path, project.shared))
+        missing = [folder for folder in (*self._roots, *self._shared) if not os.path.isdir(folder)]  # noqa: PTH112  -- no error for a NUL
         if missing:
             from instrc.problems.files import UnreadableFile  # as in `refusals`
 

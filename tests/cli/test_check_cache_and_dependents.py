@@ -37,7 +37,7 @@ def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def names(*, cached: bool = True, workers: int = 1) -> list[str]:
-    found = check_files(find_files(["."], Report()), (), (), cached=cached, workers=workers)
+    found = check_files(find_files(["."], Report()), cached=cached, workers=workers)
     return sorted(f"{problem.name} {problem.at.source.name if problem.at else ''}" for problem in found)
 
 

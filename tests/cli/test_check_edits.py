@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from instrc.compiler.driver import checking
+from instrc.compiler import checking
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.vibes.find_files import find_files
@@ -117,7 +117,7 @@ class Edits(RuleBasedStateMachine):
     def both_checks_tell_the_same(self) -> None:
         report = Report()
         files = find_files(["."], report)
-        first, again, fresh = (told(checking.check_files(files, [], [], cached=cached)) for cached in (True, True, False))
+        first, again, fresh = (told(checking.check_files(files, cached=cached)) for cached in (True, True, False))
         assert first == fresh
         assert again == fresh
 

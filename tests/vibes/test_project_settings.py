@@ -12,7 +12,8 @@ from instrc.engines import launch
 from instrc.problems.catalogue import page
 from instrc.problems.problem import CompileError
 from instrc.problems.settings import InvalidSettings
-from instrc.vibes.settings import ENGINES, SETTINGS_BYTES, ProjectContext, Settings, read_settings
+from instrc.vibes.project import Project, ProjectContext
+from instrc.vibes.settings import ENGINES, SETTINGS_BYTES, Settings, read_settings
 
 Files = Callable[[str, dict[str, str]], Path]
 SCHEMA = '{"type": "object"}'
@@ -156,7 +157,7 @@ def test_roots_come_in_order_command_line_beside_project_library(files: Files, t
     toml = '[tool.instrc]\nroots = ["r"]\nshared = ["s"]'
     files("p", {"pyproject.toml": toml, "r/x": "", "s/x": "", "schemas/x": "", "a.aug": ""})
     given, common = files("given", {}), files("common", {})
-    registry = ProjectContext([given], [common]).registry(tmp_path / "p" / "a.aug")
+    registry = ProjectContext(Project((str(given),), (str(common),))).registry(tmp_path / "p" / "a.aug")
     assert [root.path.name for root in registry.roots] == ["given", "schemas", "r", "common", "s", "schemas"]
     assert [root.shared for root in registry.roots] == [False, False, False, True, True, True]
 
@@ -183,7 +184,7 @@ def test_files_with_the_same_roots_share_one_registry(files: Files, tmp_path: Pa
 
 def test_a_root_on_the_command_line_must_be_a_folder(tmp_path: Path) -> None:
     with pytest.raises(CompileError) as caught:
-        ProjectContext([tmp_path / "nowhere", Path("nul\0")]).registry(None)
+        ProjectContext(Project((str(tmp_path / "nowhere"), "nul\0"))).registry(None)
     assert [problem.name for problem in caught.value.problems] == ["unreadable-file"] * 2
 
 

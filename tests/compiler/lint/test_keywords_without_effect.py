@@ -180,7 +180,7 @@ def test_settings_for_vibes_that_do_not_exist_are_told(tmp_path: Path) -> None:
         + "".join(f'"{entry}" = "sample"\n' for entry in ("Greet", "ta*", "judges/*", "aug:judges/taste", "gret", "jugdes/*"))
         + '[tool.instrc.checks]\n"greet" = "a:b"\n"grete" = "a:b"\n"a_key_by_hand" = "a:b"\n'
     )
-    found = check_files([str(tmp_path / "schemas/greet.vibe.json")], [], [])
+    found = check_files([str(tmp_path / "schemas/greet.vibe.json")])
     assert [(each.entry, each.nearest[:1]) for each in found if isinstance(each, IdleSetting)] == [
         ("gret", ("greet",)),
         ("jugdes/*", ()),
@@ -200,9 +200,9 @@ def test_settings_for_vibes_that_do_not_exist_are_told(tmp_path: Path) -> None:
 def test_places_of_templates_in_a_vibe_are_told(tmp_path: Path, text: str, told: list[str]) -> None:
     file = tmp_path / "greet.vibe.json"
     file.write_text(json.dumps({"type": "object", "description": text, "properties": {"a": TEXT}}))
-    assert [each.at.text for each in check_files([str(file)], [], []) if each.name == "placeholder" and each.at] == told
+    assert [each.at.text for each in check_files([str(file)]) if each.name == "placeholder" and each.at] == told
     (tmp_path / "pyproject.toml").write_text("[tool.instrc]\ntemplates = true\n")
-    assert check_files([str(file)], [], []) == []
+    assert check_files([str(file)]) == []
 
 
 def test_a_default_in_an_empty_range_is_no_second_mistake() -> None:
@@ -215,5 +215,5 @@ def test_what_the_default_of_a_mixin_says_is_told_to_have_no_effect(tmp_path: Pa
     for name, expected in (("Low_Mixin", [("properties", "slot")]), ("low", [])):
         path = tmp_path / f"{name}.vibe.json"
         path.write_text(json.dumps(schema))
-        problems = check_files([str(path)], [], [])
+        problems = check_files([str(path)])
         assert [(each.word, each.cause) for each in problems if isinstance(each, IdleKeyword)] == expected
