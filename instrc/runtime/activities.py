@@ -103,7 +103,7 @@ class ActivityCall:
     """`run/command`: equal for all attempts; what a handler can be idempotent by."""
     activity: str
     attempt: int
-    beat: Callable[[], None] = field(default=lambda: None)
+    beat: Callable[[], object] = field(default=lambda: None)
 
     def heartbeat(self) -> None:
         """Show that the handler is alive."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import partial
 from time import monotonic
-from typing import TypeAlias, Unpack, cast
+from typing import Literal, NamedTuple, TypeAlias, TypeVar, Unpack, cast
 
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import (
@@ -25,12 +26,11 @@ from instrc.runtime.activities import (
     complaints,
 )
 from instrc.runtime.interpreter.documents import ActivityCommand, Complaint, FireCommand, ModelCommand, Result, bare_name
-from instrc.runtime.models.model import Model, ModelError, Reply, Request
+from instrc.runtime.models.model import Model, ModelError, Reply, Request, model_message, tool_name
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of
 from instrc.schema.strip import Split, holds_meta, split
 from instrc.text.arguments import TOO_MANY_VALUES, WRITTEN_VALUES, writes_over
-from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 from instrc.tools.plan_check import with_unique_ids
 from instrc.tools.python_values import WrongArgumentsError, json_of
@@ -68,85 +68,23 @@ async def attempt_call(activity: Activity, given: Json, call: ActivityCall) -> H
 
 async def _beating(handler: Handler, given: Json, call: ActivityCall, span: float) -> HandlerResult | Awaitable[HandlerResult]:
     """Call a handler that has to show that it is alive."""
-    alive = asyncio.Event()
-    call.beat = _beater(alive)
-    if asyncio.iscoroutinefunction(handler):
-        work: asyncio.Future[HandlerResult | Awaitable[HandlerResult]] = asyncio.ensure_future(handler(given))
-    else:
-        work = asyncio.ensure_future(asyncio.to_thread(handler, given))
+    alive, loop = asyncio.Event(), asyncio.get_running_loop()
+    call.beat = partial(loop.call_soon_threadsafe, alive.set)
+    work: asyncio.Future[HandlerResult | Awaitable[HandlerResult]] = asyncio.ensure_future(
+        handler(given) if asyncio.iscoroutinefunction(handler) else asyncio.to_thread(handler, given)
+    )
     try:
-        await _watch_heartbeat(work, alive, span)
+        while not work.done():
+            beat = asyncio.ensure_future(alive.wait())
+            either: set[asyncio.Future[HandlerResult | Awaitable[HandlerResult]] | asyncio.Task[Literal[True]]] = {work, beat}
+            done, _ = await asyncio.wait(either, timeout=span, return_when=asyncio.FIRST_COMPLETED)
+            beat.cancel()
+            alive.clear()
+            if not done:
+                raise TimeoutError
         return await work
     finally:
         work.cancel()
-
-
-def _beater(alive: asyncio.Event) -> Callable[[], None]:
-    loop = asyncio.get_running_loop()
-
-    def beat() -> None:
-        loop.call_soon_threadsafe(alive.set)
-
-    return beat
-
-
-async def _watch_heartbeat(
-    work: asyncio.Future[HandlerResult | Awaitable[HandlerResult]], alive: asyncio.Event, span: float
-) -> None:
-    """Wait as long as a handler shows that it is alive."""
-    while not work.done():
-        beat: asyncio.Future[bool] = asyncio.ensure_future(alive.wait())
-        either: set[asyncio.Future[HandlerResult | Awaitable[HandlerResult]] | asyncio.Future[bool]] = {work, beat}
-        done, _ = await asyncio.wait(either, timeout=span, return_when=asyncio.FIRST_COMPLETED)
-        beat.cancel()
-        alive.clear()
-        if not done:
-            raise TimeoutError
-
-
-# The message that a model is sent for a chunk: always one shape. The schema travels beside it, as the provider takes it.
-
-
-RULER = "-----"
-
-
-def model_message(command: ModelCommand) -> str:
-    """Return the message: what the chunk reads, between two rulers, and one sentence that asks for it."""
-    parts: list[str] = []
-    if command["context"]:
-        parts.append(_ruled("What is known so far:", command["context"]))
-    if command["previous"] is not None:
-        parts.append(_ruled("Your answer of the round before:", command["previous"]))
-    if command["complaints"]:
-        parts.append(_ruled("Your last answer, which was not accepted:", command["rejected"]))
-        wrong = "\n".join(f"* at {complaint['pointer'] or '/'}: {complaint['message']}" for complaint in command["complaints"])
-        parts.append(f"What is wrong with it:\n{wrong}")
-    parts.append(_request(command))
-    return "\n\n".join(parts) + "\n"
-
-
-def tool_name(chunk: str, steps: Sequence[str], only: str | None) -> str:
-    """Return the name of the tool that a model fills in for a chunk: the step, or the chunk where there are several.
-
-    `only` is the name of the only step of a program, whose answer has no key for it.
-    """
-    return steps[0] if len(steps) == 1 else only if only and not steps else chunk
-
-
-def _ruled(heading: str, value: Json) -> str:
-    return f"{heading}\n{RULER}\n{dumps(value)}\n{RULER}"
-
-
-def _request(command: ModelCommand) -> str:
-    steps = command["steps"]
-    what = (
-        " and ".join(filter(None, [", ".join(f"`{step}`" for step in steps[:-1]), f"`{steps[-1]}`"])) if steps else "the answer"
-    )
-    if command["complaints"]:
-        return f"Write {what} again, as JSON that satisfies the schema."
-    if command["previous"] is not None:
-        return f"Write the next round of {what}, as JSON that satisfies the schema."
-    return f"Write {what}, as JSON that satisfies the schema."
 
 
 # What models cost: the table of prices that a project has set.
@@ -168,10 +106,19 @@ def cost_of(prices: Prices, model: str | None, usage: Mapping[str, int]) -> floa
 # Carry out commands: ask models, call activities, with the policy of the engine. Every driver uses this.
 
 
+_T = TypeVar("_T")
 Check: TypeAlias = Callable[[Json], str | None]
 """Looks at what a step has filled in; a text says what is wrong with it, and the model is asked again."""
 RunChild: TypeAlias = Callable[[str, Json, ActivityCommand], Awaitable[Result | None]]
 """Runs a process as a child: its run id, its JSON, and the command that it serves; `None` if it waits for somebody."""
+
+
+class AttemptFault(NamedTuple):
+    """Why an attempt has failed, and whether another one may succeed."""
+
+    message: str
+    code: str | None
+    retry: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,29 +165,15 @@ class Effects:
             self.tell("rejected", _before(command["id"]), complaints=command["complaints"])
         self.tell("asked", command["id"], chunk=command["chunk"], steps=list(steps), sent=text, schema=command["schema"])
         began = monotonic()
-        attempt = self.first
-        code: str | None
-        while True:
-            try:
-                async with time_limit(self.model_retry.timeout):
-                    reply = await self.others.get(command["model"] or "", self.model).answer(request)
-                break
-            except TimeoutError:
-                error, code, retry = "the model took too long", "timeout", True
-            except ModelError as failed:
-                error, code, retry = str(failed), failed.code, failed.retry
-            except CompileError as failed:  # a setting is missing, as the key of a provider
-                error, code, retry = failed.problems[0].with_hint, failed.problems[0].name, False
-            except Exception as failed:  # noqa: BLE001  -- an adapter of somebody else
-                error, code, retry = f"{type(failed).__name__}: {failed}", None, False
-            if not retry or not self.model_retry.again(attempt, None):
-                return self._failed(command["id"], error, code, attempt, began)
-            self.tell("retried", command["id"], error=error, attempt=attempt)
-            await self.pause(self.model_retry.wait(attempt))
-            attempt += 1
-        return self._accepted(command, reply, began, attempt)
 
-    def _accepted(self, command: ModelCommand, reply: Reply, began: float, attempt: int) -> Result:
+        async def answer(_attempt: int) -> Reply:
+            async with time_limit(self.model_retry.timeout):
+                return await self.others.get(command["model"] or "", self.model).answer(request)
+
+        found = await self._retried(command["id"], self.model_retry, answer, _model_fault, began)
+        return self._accepted(command, *found, began) if isinstance(found, tuple) else found
+
+    def _accepted(self, command: ModelCommand, reply: Reply, attempt: int, began: float) -> Result:
         answer, numbered = with_unique_ids(reply.answer, command["schema"])
         wrong = [*reply.complaints, *self._checked(command, answer)]
         parts: Split = {"output": None, "thoughts": {}, "metrics": {}}
@@ -300,32 +233,43 @@ class Effects:
         if wrong:
             text = f"`{found.name}` is given what does not fit, at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}"
             return self._failed(command["id"], text, "invalid-input", 1, began)
-        attempt = self.first
-        code: str | None
-        while True:
-            try:
-                value = await attempt_call(
-                    found, command["input"], ActivityCall(f"{self.run}/{command['id']}", found.name, attempt)
-                )
-                break
-            except TimeoutError:
-                error, code, retry = f"`{found.name}` took too long", "timeout", True
-            except ActivityError as failed:
-                error, code, retry = str(failed), failed.code, failed.retry
-            except WrongArgumentsError as failed:
-                error, code, retry = f"`{found.name}` {failed}", "invalid-input", False
-            except Exception as failed:  # noqa: BLE001  -- whatever a handler raises
-                error, code, retry = f"{type(failed).__name__}: {failed}", None, True
-            if not retry or not found.retry.again(attempt, code):
-                return self._failed(command["id"], error, code, attempt, began)
-            self.tell("retried", command["id"], error=error, attempt=attempt)
-            await self.pause(found.retry.wait(attempt))
-            attempt += 1
+
+        def call(attempt: int) -> Awaitable[HandlerResult]:
+            return attempt_call(found, command["input"], ActivityCall(f"{self.run}/{command['id']}", found.name, attempt))
+
+        came = await self._retried(command["id"], found.retry, call, partial(_activity_fault, found.name), began)
+        if not isinstance(came, tuple):
+            return came
+        value, attempt = came
         if isinstance(value, Pending):
             self.tell("pending", command["id"], activity=found.name)
             return None
         self.tell("returned", command["id"], output=value, seconds=monotonic() - began, attempt=attempt)
         return {"ok": value}
+
+    async def _retried(
+        self,
+        command: str,
+        policy: Retry,
+        once: Callable[[int], Awaitable[_T]],
+        fault_of: Callable[[Exception], AttemptFault],
+        began: float,
+    ) -> tuple[_T, int] | Result:
+        """Try as often as a policy says, with its pauses.
+
+        Return what an attempt gives and the number of that attempt, or the error of the last one as the result of the command.
+        """
+        attempt = self.first
+        while True:
+            try:
+                return await once(attempt), attempt
+            except Exception as error:  # noqa: BLE001  -- handlers and adapters of models are somebody else's
+                fault = fault_of(error)
+            if not fault.retry or not policy.again(attempt, fault.code):
+                return self._failed(command, fault.message, fault.code, attempt, began)
+            self.tell("retried", command, error=fault.message, attempt=attempt)
+            await self.pause(policy.wait(attempt))
+            attempt += 1
 
     async def _child(self, process: Json, command: ActivityCommand) -> Result | None:
         began = monotonic()
@@ -350,6 +294,30 @@ class Effects:
         kind = "timeout" if code == "timeout" else "failed"
         self.tell("failed", command, error=text, code=code, attempt=attempt, seconds=monotonic() - began)
         return {"error": {"kind": kind, "code": code, "message": text}}
+
+
+def _model_fault(error: Exception) -> AttemptFault:
+    match error:
+        case TimeoutError():
+            return AttemptFault("the model took too long", "timeout", retry=True)
+        case ModelError():
+            return AttemptFault(str(error), error.code, retry=error.retry)
+        case CompileError():  # a setting is missing, as the key of a provider
+            return AttemptFault(error.problems[0].with_hint, error.problems[0].name, retry=False)
+        case _:
+            return AttemptFault(f"{type(error).__name__}: {error}", None, retry=False)
+
+
+def _activity_fault(name: str, error: Exception) -> AttemptFault:
+    match error:
+        case TimeoutError():
+            return AttemptFault(f"`{name}` took too long", "timeout", retry=True)
+        case ActivityError():
+            return AttemptFault(str(error), error.code, retry=error.retry)
+        case WrongArgumentsError():
+            return AttemptFault(f"`{name}` {error}", "invalid-input", retry=False)
+        case _:
+            return AttemptFault(f"{type(error).__name__}: {error}", None, retry=True)
 
 
 def _before(command: str) -> str:

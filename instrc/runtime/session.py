@@ -9,9 +9,8 @@ from typing import Final, TypeAlias, TypeVar
 
 from instrc.compiler.emit.definitions import DocumentDefinitions
 from instrc.runtime.activities import complaints
-from instrc.runtime.effects import model_message
 from instrc.runtime.interpreter.documents import Complaint, ModelCommand
-from instrc.runtime.models.model import Model, Request
+from instrc.runtime.models.model import Model, Request, model_message
 from instrc.schema.strip import split
 from instrc.text.jsonvalue import Json, JsonObject, as_object
 

@@ -13,10 +13,9 @@ from instrc.process.chunk_json import write_step
 from instrc.process.flow import Chunk, Step
 from instrc.process.picture import printable
 from instrc.process.process import Process
-from instrc.runtime.effects import model_message, tool_name
 from instrc.runtime.interpreter.documents import Command
 from instrc.runtime.interpreter.v1.runnable import schema_without_engine
-from instrc.runtime.models.model import instance_of
+from instrc.runtime.models.model import instance_of, model_message, tool_name
 from instrc.testing.rehearsal import rehearsal_of
 from instrc.text.jsonvalue import Json
 

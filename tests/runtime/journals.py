@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "engines"))
 
 from durable.dying import DOCUMENT, INPUTS
 from written_processes import LOOP, TEXT, call, chunk, do, each, is_, otherwise, process, repeat, step, when

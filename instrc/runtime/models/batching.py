@@ -10,9 +10,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from instrc.runtime.effects import model_message
 from instrc.runtime.interpreter.documents import ModelCommand
-from instrc.runtime.models.model import Model, Reply, Request
+from instrc.runtime.models.model import Model, Reply, Request, model_message
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts
 

@@ -8,6 +8,7 @@ from typing import NoReturn, Protocol
 
 from instrc.runtime.interpreter.documents import Complaint, ModelCommand, bare_name
 from instrc.text import arguments
+from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 
 # What a model is to the runtime: one asynchronous method.
@@ -20,9 +21,9 @@ class Request:
     key: str
     """`run/command`: equal for every attempt at the same command."""
     name: str
-    """A name for the tool; see `instrc.runtime.effects.tool_name`."""
+    """A name for the tool; see `tool_name`."""
     message: str
-    """All it is told; see `instrc.runtime.effects`."""
+    """All it is told; see `model_message`."""
     schema: Json
     """What it fills in. An adapter lowers it to its provider and lifts the answer."""
     model: str | None = None
@@ -65,6 +66,48 @@ class Model(Protocol):
 
     async def answer(self, request: Request) -> Reply:
         """Answer a request, or raise `ModelError`."""
+
+
+# The message that a model is sent for a chunk: always one shape. The schema travels beside it, as the provider takes it.
+
+
+RULER = "-----"
+
+
+def model_message(command: ModelCommand) -> str:
+    """Return the message: what the chunk reads, between two rulers, and one sentence that asks for it."""
+    parts: list[str] = []
+    if command["context"]:
+        parts.append(_ruled("What is known so far:", command["context"]))
+    if command["previous"] is not None:
+        parts.append(_ruled("Your answer of the round before:", command["previous"]))
+    if command["complaints"]:
+        parts.append(_ruled("Your last answer, which was not accepted:", command["rejected"]))
+        wrong = "\n".join(f"* at {complaint['pointer'] or '/'}: {complaint['message']}" for complaint in command["complaints"])
+        parts.append(f"What is wrong with it:\n{wrong}")
+    parts.append(_request(command))
+    return "\n\n".join(parts) + "\n"
+
+
+def tool_name(chunk: str, steps: Sequence[str], only: str | None) -> str:
+    """Return the name of the tool that a model fills in for a chunk: the step, or the chunk where there are several.
+
+    `only` is the name of the only step of a program, whose answer has no key for it.
+    """
+    return steps[0] if len(steps) == 1 else only if only and not steps else chunk
+
+
+def _ruled(heading: str, value: Json) -> str:
+    return f"{heading}\n{RULER}\n{dumps(value)}\n{RULER}"
+
+
+def _request(command: ModelCommand) -> str:
+    steps = [f"`{step}`" for step in command["steps"]] or ["the answer"]
+    what = " and ".join(filter(None, [", ".join(steps[:-1]), steps[-1]]))
+    if command["complaints"]:
+        return f"Write {what} again, as JSON that satisfies the schema."
+    rounds = "the next round of " if command["previous"] is not None else ""
+    return f"Write {rounds}{what}, as JSON that satisfies the schema."
 
 
 # A model that reads its answers from a file: for tests and demonstrations. It keeps what it was sent.
