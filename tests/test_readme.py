@@ -75,7 +75,7 @@ def test_the_two_commands_are_those_of_ci_and_of_the_hook() -> None:
 
 def test_the_picture_shows_every_stage_of_the_driver() -> None:
     [picture] = only("")
-    driver = (ROOT / "instrc" / "compiler.py").read_text(encoding="utf-8")
+    driver = (ROOT / "instrc" / "compiler" / "driver.py").read_text(encoding="utf-8")
     for stage in ("parse", "bind", "compose", "partition", "emit"):
         assert f" {stage} " in picture
         assert f"{stage}(" in driver
@@ -84,7 +84,7 @@ def test_the_picture_shows_every_stage_of_the_driver() -> None:
 def test_the_table_of_targets_is_the_one_computed_from_the_dialects() -> None:
     from instrc.providers.targets import table
 
-    page = (ROOT / "instrc" / "dialects" / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "instrc" / "providers" / "dialects" / "README.md").read_text(encoding="utf-8")
     assert page.split("<!-- targets -->")[1].strip() == table().strip()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from instrc.schema.normalize import describe_value
-from instrc.schema.wellformed import drop_invalid_keywords, problems_of
+from instrc.schema.soundness import drop_invalid_keywords, problems_of
 
 
 @pytest.mark.parametrize(

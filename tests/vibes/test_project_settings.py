@@ -62,7 +62,7 @@ def test_all_settings_are_read(files: Files, monkeypatch: pytest.MonkeyPatch) ->
         "[tool]\ninstrc.naming = 'camel'",
         "[tool]\n'instrc' = { naming = 'camel' }",
         "tool = { x = 1, instrc = { naming = 'camel' } }",
-        "tool.instrc.text.names = 'camel'",
+        "tool.instrc.naming = 'camel'",
         "tool.instrc\t.naming = 'camel'",
     ],
 )

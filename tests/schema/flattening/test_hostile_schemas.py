@@ -171,7 +171,7 @@ sys.path.insert(0, "tests")
 import orjson
 from making import Maker
 from instrc.problems.report import Report
-from instrc.flattening.flatten import flatten
+from instrc.schema.flattening.flatten import flatten
 for seed in range(150):
     report = Report()
     print(orjson.dumps(flatten(Maker(seed).document(), report=report)), [str(problem) for problem in report.problems])
@@ -188,7 +188,7 @@ for seed in range(150):
 
 def test_importing_it_is_cheap() -> None:
     heavy = {"jsonschema", "referencing", "hypothesis", "urllib.parse", "jsonschema_rs", "lark"}
-    program = f"import sys; import instrc.flattening.flatten; print([name for name in sys.modules if name in {heavy!r}])"
+    program = f"import sys; import instrc.schema.flattening.flatten; print([name for name in sys.modules if name in {heavy!r}])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
     assert done.stdout.strip() == "[]"
 
