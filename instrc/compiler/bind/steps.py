@@ -654,6 +654,8 @@ class Steps:
         taken = self._applied.get(ident)
         if taken is None:
             units = units_held(brackets, self.table, self.homes)
+            if whole or len(units) != 1 or not isinstance(units[0], int):  # else it becomes part of the step, wherever that lies
+                units = self._free(units)
             if not units:
                 return ()
             if len(units) == 1 and isinstance(units[0], int) and not whole:
@@ -691,8 +693,16 @@ class Steps:
         ident = (context.braces, brackets.state())
         units = self._filled.get(ident)
         if units is None:
-            units = self._filled[ident] = units_held(brackets, self.table, self.homes)
+            units = self._filled[ident] = self._free(units_held(brackets, self.table, self.homes))
         return units
+
+    def _free(self, units: tuple[Unit, ...]) -> tuple[Unit, ...]:
+        """Return the units that lie in no group or slot: an equal mixin may have been taken into one elsewhere."""
+        return tuple(
+            unit
+            for unit in units
+            if (unit not in self.inside if isinstance(unit, int) else self.groups.get(unit.numbers[0]) is unit)
+        )
 
     def dissolve(self, number: int, brackets: Brackets) -> None:
         """Note that a step is none of its own any more: it has become the content of a slot."""

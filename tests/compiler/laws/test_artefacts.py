@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from hunting import examples
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from meaning import MODELS, OTHERS, Around, Step, Tree, compiled, registry, trees, write
+from meaning import MIXINS, MODELS, OTHERS, Around, Step, Tree, compiled, registry, trees, write
 from shortest import assert_shortest
 
 from instrc.compiler.driver import compile_vibe
@@ -135,6 +136,36 @@ def test_the_cut_is_the_shortest_and_the_first_of_these(graph: tuple[list[int], 
     executors, reads = graph
     found = shortest_sequence(executors, [tuple(sorted(each)) for each in reads])
     assert_shortest(found, executors, reads, 3)
+
+
+def around_names() -> st.SearchStrategy[str]:
+    """Return programs in which mixins are around local names that several steps read, and around what these stand for."""
+    names = st.sampled_from(["v0", "v1"])
+    calls = st.sampled_from([*MODELS, "Log_Activity", "FindUser"])
+    mixed = st.builds("{}({})".format, st.sampled_from(MIXINS), names)
+    local = st.builds("{}({}({}))".format, st.sampled_from(MODELS), st.sampled_from(MIXINS), st.sampled_from([*MODELS, "Mb(v0)"]))
+    used = mixed | st.builds("{}({})".format, calls, mixed) | st.builds("{}({}, {})".format, calls, mixed, names | calls)
+    braces = st.lists(used, min_size=1, max_size=3).map(_braces)
+    whole = st.lists(used | braces, min_size=2, max_size=3).map(_braces)
+    return st.builds("const v0 = {}; const v1 = {}; {}".format, local.filter(lambda text: "v0" not in text), local, whole)
+
+
+def _braces(values: list[str]) -> str:
+    return "{ " + ", ".join(f"{key}: {value}" for key, value in zip("abc", values, strict=False)) + " }"
+
+
+@examples(300)
+@given(text=around_names())
+def test_each_step_has_one_place_whatever_mixins_are_around_names(text: str, known: Registry) -> None:
+    made = compiled(text, known)
+    if isinstance(made, set):
+        assert made <= {"empty-mixin", "unused-binding"}
+        return
+    for documents in (artefact.documents for artefact in made):
+        written = dumps(documents.get("process", documents["tool"]))
+        places = re.findall(r'"(step\d+_(?!find_user)\w+)": \{', written)
+        assert len(places) == len(set(places))
+        assert set(re.findall(r"step\d+_(?!find_user)\w+", written)) == set(places)
 
 
 def _engine_words(schema: Json) -> set[str]:
