@@ -1,4 +1,4 @@
-"""Two validators that must be of one mind before and after."""
+"""Judges of schemas and payloads: two validators that must be of one mind before and after, and the rules of a target."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import jsonschema
 import jsonschema_rs
 from making import Maker
 
+from instrc.providers.lowering.rules import breaches  # the rules alone, without asking the engines
 from instrc.schema.flattening.flatten import flatten
+
+__all__ = ["breaches", "change", "keywords", "verdicts"]
 
 
 def verdicts(schema: Any, instances: list[Any], *, thoroughly: int) -> list[bool]:

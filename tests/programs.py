@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from instrc.language.surface import (
+from instrc import Source, Span
+from instrc.language.surface import (  # programs are made of its nodes
     Access,
     Annotated,
     Anonymous,
@@ -45,7 +46,6 @@ from instrc.language.surface import (
     Uri,
     When,
 )
-from instrc.text.source import Source, Span
 
 NOWHERE = Span(Source("generated", ""), 0, 0)
 KEYWORDS = ("const", "let", "tool", "input", "true", "false", "null", "when", "each", "repeat", "try", "do")

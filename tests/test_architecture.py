@@ -125,3 +125,56 @@ def test_a_class_has_its_name_alone() -> None:
         for name, files in places.items()
         if len(files) > 1 and (not forms.issuperset(files) or len(set(files)) < len(files))
     } == {}
+
+
+def _names_between_rooms() -> set[tuple[str, str]]:
+    """Return what one room imports from another, as module and name: the public functions of the rooms."""
+    found = set()
+    for file in FILES:
+        here = room("instrc." + ".".join(file.relative_to(ROOT / "instrc").with_suffix("").parts))
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module and room(node.module) != here:
+                found |= {(node.module, alias.name) for alias in node.names}
+    return found
+
+
+def _used_of(module: str, tree: ast.AST) -> set[str]:
+    """Return the members of an imported module that a file uses."""
+    return {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == module
+    }
+
+
+def inner_imports() -> list[tuple[str, int, str, str]]:
+    """Return the imports of inner functions in tests that say no reason: file, line, module and name.
+
+    A test may import what `instrc` has and what another room imports; a reason is a comment on the line of the import.
+    """
+    between, found = _names_between_rooms(), []
+    for file in sorted((ROOT / "tests").rglob("*.py")):
+        text = file.read_text(encoding="utf-8")
+        tree, lines = ast.parse(text), text.splitlines()
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("instrc."):
+                continue
+            module = str(node.module)
+            for alias in node.names:
+                inside = f"{module}.{alias.name}"
+                wanted = {(inside, name) for name in _used_of(alias.asname or alias.name, tree)} if _is_module(inside) else set()
+                if (wanted or {(module, alias.name)}) <= between:
+                    continue
+                if not any(re.search(r"  # (?!noqa|type:)", lines[line - 1]) for line in (node.lineno, alias.lineno)):
+                    found.append((str(file.relative_to(ROOT)), node.lineno, module, alias.name))
+    return found
+
+
+def _is_module(name: str) -> bool:
+    place = ROOT / name.replace(".", "/")
+    return place.is_dir() or _is_file(name)
+
+
+def test_tests_reach_a_room_by_its_public_functions() -> None:
+    """So a module can be merged or renamed without touching its tests; the exceptions say why they are."""
+    assert inner_imports() == []

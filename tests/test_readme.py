@@ -82,7 +82,7 @@ def test_the_picture_shows_every_stage_of_the_driver() -> None:
 
 
 def test_the_table_of_targets_is_the_one_computed_from_the_dialects() -> None:
-    from instrc.providers.targets import table
+    from instrc.providers.targets import table  # the table on the page of targets
 
     page = (ROOT / "instrc" / "providers" / "dialects" / "README.md").read_text(encoding="utf-8")
     assert page.split("<!-- targets -->")[1].strip() == table().strip()
@@ -114,7 +114,7 @@ def extras_table() -> str:
 
 
 def test_the_settings_on_the_page_are_those_there_are() -> None:
-    from instrc.vibes.settings import KEYS
+    from instrc.vibes.settings import KEYS  # the names that the page lists
 
     told = re.findall(
         r"^\| `(?:\[tool\.instrc\.)?(\w+)[\]\s`]", PAGE.split("## Extras and settings")[1].split("\n## ")[0], re.MULTILINE

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import smolagents
 
 import instrc
-from instrc.runtime.sandbox.smolagents import smolagents_tool
+from instrc.runtime.sandbox.smolagents import smolagents_tool  # the name that a project of smolagents imports
 
 _FINAL = "final_answer"
 

@@ -14,9 +14,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engines" / "durable"))
 from dying import Life, main
 from example_agents import AGENTS, example
 
-from instrc.runtime.activities import ONCE, Activities, Activity, current_call
+from instrc import Activities, Reply, Request, current_call
+from instrc.runtime.activities import ONCE, Activity
 from instrc.runtime.effects import Effects
-from instrc.runtime.models.model import Reply, Request
 
 
 class AgentLife(Life):

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 import instrc
-from instrc.runtime.sandbox.child_process import RoundLimits
-from instrc.runtime.sandbox.sandbox import CodeRuns
-from instrc.runtime.sandbox.smolagents import smolagents_tool
+from instrc.runtime.sandbox.child_process import RoundLimits  # rounds without an agent
+from instrc.runtime.sandbox.sandbox import CodeRuns  # rounds without an agent
+from instrc.runtime.sandbox.smolagents import smolagents_tool  # the name that a project of smolagents imports
 
 smolagents = pytest.importorskip("smolagents")
 

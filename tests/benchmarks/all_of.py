@@ -31,9 +31,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from making import Maker
 
-from instrc.problems.problem import CompileError
+from instrc import CompileError
 from instrc.schema.flattening.flatten import flatten
-from instrc.schema.instances import instances
+from instrc.schema.instances import instances  # many values near the bounds
 from instrc.schema.walk import refers, walk
 from instrc.text.jsonvalue import pointer
 

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "providers" / "lowering"))
 
 from journeys import ENDINGS, Find, tools, tried
 
-from instrc.providers.targets import targets
+from instrc import targets
 
 
 def hunted(path: Path, names: list[str], *, engines: bool, counts: Counter[str], over: Callable[[], bool]) -> Iterator[Find]:

@@ -26,14 +26,13 @@ from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from written_processes import DECISION, call, chunk, process, step
 
-from instrc.engines.dbos import store
-from instrc.engines.dbos.durable_engine import DurableEngine
-from instrc.engines.folder import FolderEngine
-from instrc.engines.temporal.temporal_engine import TemporalEngine
-from instrc.runtime.activities import Activities
+from instrc import Activities, Sample
+from instrc.engines.dbos import store  # processes are stopped between two steps of it
+from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
+from instrc.engines.folder import FolderEngine  # the engine itself, with effects of the test
+from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Engine, Launch
-from instrc.runtime.models.model import Sample
 from instrc.runtime.plan import plan_of
 
 

@@ -27,10 +27,10 @@ from shapes import PROGRAMS, SCHEMAS, fitting, text_of
 
 import instrc
 from instrc.cli import main as command
-from instrc.lsp import completion, hints, navigation
-from instrc.lsp.hints import hover, signature
-from instrc.lsp.session import EditorSession, diagnostics
-from instrc.providers.targets import TargetName
+from instrc.lsp import completion, hints, navigation  # questions to a session without a client
+from instrc.lsp.hints import hover, signature  # questions to a session without a client
+from instrc.lsp.session import EditorSession, diagnostics  # a session without a client
+from instrc.providers.targets import TargetName  # the table on the page of targets
 from instrc.text.jsontext import dumps, loads
 
 SECONDS, GIGABYTES = 10, 3

@@ -89,8 +89,8 @@ def report() -> None:
 
 async def _stream(count: int) -> None:
     """Run a program for many items, and look at what memory is held at most."""
-    from instrc.engines.folder import FolderEngine
-    from instrc.engines.launch import Launcher, equip
+    from instrc.engines.folder import FolderEngine  # the engine itself, with effects of the test
+    from instrc.engines.launch import Launcher, equip  # what a run is given, without a store
     from instrc.engines.prepare import prepare
 
     prepared = prepare(process(llmContext1=chunk(step1_a=step(TEXT, "prompt"))))

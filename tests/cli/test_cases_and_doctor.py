@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_lines import Instrc
 
-from instrc.cli.test import CASE_BYTES
+from instrc.cli.test import CASE_BYTES  # the limit that is tried here
 
 PROGRAM = """
 const mail = prompt | @{

@@ -13,10 +13,10 @@ from threading import Thread
 import pytest
 from command_lines import Instrc
 
-from instrc.compiler import checking
-from instrc.compiler.checking import FOLDER, SoundDigests, check_files
+from instrc import Report
+from instrc.compiler import checking  # its cache of sound files is damaged here
+from instrc.compiler.checking import FOLDER, SoundDigests, check_files  # its cache of sound files is damaged here
 from instrc.compiler.workspace import Workspace
-from instrc.problems.report import Report
 from instrc.vibes.find_files import find_files
 
 VIBE = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}

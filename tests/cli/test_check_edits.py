@@ -14,9 +14,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from instrc import Problem, Report
 from instrc.compiler import checking
-from instrc.problems.problem import Problem
-from instrc.problems.report import Report
 from instrc.vibes.find_files import find_files
 
 

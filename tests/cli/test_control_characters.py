@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_lines import Instrc
 
-from instrc.cli import output
+from instrc.cli import output  # replaced while a command runs
 
 EVIL = "\x1b[31mred\x9b2J\u202eBA\u2066\x07"
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

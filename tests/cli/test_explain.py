@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from command_lines import Instrc
 
-from instrc.problems.catalogue import classes, page
+from instrc.problems.catalogue import classes, page  # every problem and its page
 
 
 @pytest.mark.parametrize("name", ["unknown-name", "[unknown-name]"])

@@ -8,8 +8,8 @@ import pytest
 from command_lines import Instrc
 
 import instrc as library
-from instrc.cli.reviewing import fix_files
-from instrc.problems.problem import Problem
+from instrc import Problem
+from instrc.cli.reviewing import fix_files  # files change between check and repair here
 
 
 @pytest.mark.parametrize(

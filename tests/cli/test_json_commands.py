@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_lines import Instrc
 
-from instrc.providers.lowering.lower import lower
+from instrc import lower
 
 SCHEMA = {"allOf": [{"type": "object"}, {"properties": {"_note": {"type": "string"}, "text": {"$ref": "#/$defs/t"}}}]}
 SCHEMA |= {"$defs": {"t": {"type": "string"}}}

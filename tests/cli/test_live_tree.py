@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
-from instrc.cli import running
-from instrc.cli.running import Watcher, blocks_of
+from instrc.cli import running  # replaced while a command runs
+from instrc.cli.running import Watcher, blocks_of  # a terminal overwrites each frame of a tree
 
 
 def shown(events: list[dict[str, Any]], *, height: int = 20) -> list[str]:

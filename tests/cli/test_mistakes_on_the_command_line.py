@@ -9,7 +9,7 @@ import pytest
 from command_lines import Instrc
 
 import instrc.cli
-from instrc.__main__ import main
+from instrc.__main__ import main  # the entry point itself
 
 TOOL = {"name": "find_slot", "input_schema": {"type": "object", "properties": {"day": {"type": "string"}}}}
 

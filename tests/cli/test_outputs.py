@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from instrc.cli.output import write_files
+from instrc.cli.output import write_files  # a disk and a terminal are played here
 
 
 def tree(folder: Path) -> dict[str, str]:

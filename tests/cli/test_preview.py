@@ -18,7 +18,7 @@ from command_lines import Instrc
 
 import instrc as library
 from instrc.testing.preview import calls_of
-from instrc.testing.rehearsal import play
+from instrc.testing.rehearsal import play  # counts the runs of a rehearsal
 
 PROCESS = """
 "Do it"

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from instrc.cli.output import with_progress
+from instrc.cli.output import with_progress  # a disk and a terminal are played here
 
 
 class Screen(io.StringIO):

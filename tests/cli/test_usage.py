@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from command_lines import Instrc
 
-from instrc.cli.app import COMMANDS
+from instrc import CompileError
+from instrc.cli.app import COMMANDS  # the list of all commands
 from instrc.problems.files import TooLarge
-from instrc.problems.problem import CompileError
 from instrc.text.arguments import is_on
 
 WRONG = [

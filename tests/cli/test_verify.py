@@ -28,8 +28,8 @@ def test_several_targets_are_an_array(instrc: Instrc) -> None:
 
 
 def test_what_is_refused_is_a_problem(instrc: Instrc, monkeypatch: pytest.MonkeyPatch) -> None:
-    from instrc.providers.lowering import verify
-    from instrc.providers.lowering.verify import Opinion, Verification
+    from instrc.providers.lowering import verify  # counted or replaced here
+    from instrc.providers.lowering.verify import Opinion, Verification  # engines that are not installed are played here
 
     refusal = Verification("vllm", (), (Opinion("xgrammar", binding=True, accepted=False, reason="too clever"),))
     monkeypatch.setattr(verify, "verify", lambda *_: refusal)

@@ -26,7 +26,7 @@ def postgres_server() -> Iterator[Database]:
 @pytest.fixture(scope="session")
 def prepared_database(postgres_server: Database) -> str:
     """Return the name of a database with the tables of runs, to be copied."""
-    from instrc.engines.dbos.durable_engine import DurableEngine
+    from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 
     url = postgres_server.fresh()
     engine = DurableEngine(url, lambda *_: None)  # type: ignore[arg-type, return-value]  # it runs nothing

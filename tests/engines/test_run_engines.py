@@ -14,7 +14,7 @@ import pytest
 
 import instrc
 from instrc.cli import main
-from instrc.runtime.engine import words_of
+from instrc.runtime.engine import words_of  # the words for each end of a run
 
 PROGRAM = """
 const mail = prompt | @{ title: "Draft", type: "object", properties: { text: { type: "string" }, "$score": { type: "number" } },

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import instrc
-from instrc.runtime.interpreter import versions
+from instrc.runtime.interpreter import versions  # the pure interpreter, without an engine
 from instrc.runtime.plan import plan_of
 from instrc.text.jsontext import loads
 

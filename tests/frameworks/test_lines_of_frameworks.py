@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 from http_server import Answer, Asked, serving
 
-from instrc.providers.targets import targets
+from instrc import targets
 
 PAGE = Path(__file__).parents[2] / "examples" / "frameworks" / "README.md"
 VALUE = {"asks": "a date", "text": "On Monday.", "days": 3}

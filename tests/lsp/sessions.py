@@ -24,11 +24,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from editors import Editor, editor
 from lsprotocol import converters, types
 
+from instrc import Report
 from instrc.language.formatter import format_source
-from instrc.lsp import completion, hints, navigation
-from instrc.lsp.hints import hover, signature
-from instrc.lsp.session import EditorSession, diagnostics
-from instrc.problems.report import Report
+from instrc.lsp import completion, hints, navigation  # questions to a session without a client
+from instrc.lsp.hints import hover, signature  # questions to a session without a client
+from instrc.lsp.session import EditorSession, diagnostics  # a session without a client
 
 VIBES = {
     "draft": {"type": "object", "description": "Write it.", "properties": {"text": {"type": "string"}}, "required": ["text"]},

@@ -12,13 +12,13 @@ from lsprotocol import types
 from printing import print_program
 from programs import mutated, mutations, programs
 
+from instrc import Source
 from instrc.language.scanner import Scanner
 from instrc.language.surface import Program
 from instrc.language.tables import tables
-from instrc.lsp import completion, hints, navigation
-from instrc.lsp.hints import hover, signature
-from instrc.lsp.session import EditorSession, Lines, actions, diagnostics, fix_all
-from instrc.text.source import Source
+from instrc.lsp import completion, hints, navigation  # questions to a session without a client
+from instrc.lsp.hints import hover, signature  # questions to a session without a client
+from instrc.lsp.session import EditorSession, Lines, actions, diagnostics, fix_all  # a session without a client
 
 HERE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -11,9 +11,9 @@ from lsprotocol.types import InsertTextFormat
 from objects import an_object
 
 from instrc.compiler.bind.scopes import RESERVED
-from instrc.lsp import completion, navigation
-from instrc.lsp.hints import hover
-from instrc.lsp.session import EditorSession, TextDocument
+from instrc.lsp import completion, navigation  # questions to a session without a client
+from instrc.lsp.hints import hover  # questions to a session without a client
+from instrc.lsp.session import EditorSession, TextDocument  # a session without a client
 
 TEXT = {"type": "string"}
 VIBES = {

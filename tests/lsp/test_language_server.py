@@ -11,8 +11,8 @@ from editors import Editor, Scenario, Watch
 from lsprotocol import types
 
 import instrc
-from instrc.lsp.session import Lines
-from instrc.text.source import Source
+from instrc import Source
+from instrc.lsp.session import Lines  # a session without a client
 
 Talk = Callable[[Scenario], None]
 PROGRAM = """\

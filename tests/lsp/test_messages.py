@@ -16,7 +16,7 @@ pytest.importorskip("pygls")
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol
 
-from instrc.lsp.server import Server
+from instrc.lsp.server import Server  # messages without a client
 
 SHOWN = types.ShowMessageParams(types.MessageType.Info, "Привет, \U0001f600")
 HALF = types.ShowMessageParams(types.MessageType.Info, "\ud83d")

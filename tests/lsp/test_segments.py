@@ -8,15 +8,14 @@ from hypothesis import strategies as st
 from printing import print_program
 from programs import programs
 
+from instrc import Report, Source
 from instrc.language.formatter import format_source
 from instrc.language.parser import parse
 from instrc.language.program_places import moved
 from instrc.language.surface import Program
-from instrc.lsp import session
-from instrc.lsp.completion import expected
-from instrc.lsp.session import KEPT_RUNS, TextDocument, changed_range, edited, read_segments
-from instrc.problems.report import Report
-from instrc.text.source import Source
+from instrc.lsp import session  # questions to a session without a client
+from instrc.lsp.completion import expected  # questions to a session without a client
+from instrc.lsp.session import KEPT_RUNS, TextDocument, changed_range, edited, read_segments  # a session without a client
 
 TYPED = [
     ";",

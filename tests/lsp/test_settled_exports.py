@@ -12,9 +12,9 @@ from hunting import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from instrc.compiler.bind import bind as binding
-from instrc.lsp.session import EditorSession
-from instrc.problems.problem import Problem
+from instrc import Problem
+from instrc.compiler.bind import bind as binding  # counted or replaced here
+from instrc.lsp.session import EditorSession  # a session without a client
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 VIBES = {

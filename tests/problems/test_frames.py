@@ -7,9 +7,16 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.problems.problem import Label, Problem
-from instrc.problems.render import SENTENCE_LENGTH, SHOWN_OF_A_KIND, WINDOW, first_of_each, frame, render_text, summary
-from instrc.text.source import Source, Span
+from instrc import Label, Problem, Source, Span
+from instrc.problems.render import (  # the width of a frame
+    SENTENCE_LENGTH,
+    SHOWN_OF_A_KIND,
+    WINDOW,
+    first_of_each,
+    frame,
+    render_text,
+    summary,
+)
 
 
 class Odd(Problem):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import instrc
-from instrc.problems.report import Report
-from instrc.problems.suggest import strange_letter
+from instrc import Report
+from instrc.problems.suggest import strange_letter  # words and letters without a program
 
 STEP = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 

@@ -10,16 +10,16 @@ import orjson
 import pytest
 from jsonschema import Draft4Validator
 
+from instrc import CompileError, Label, Source
 from instrc.problems import catalogue
-from instrc.problems.files import NothingToCheck
-from instrc.problems.machine import to_github, to_json, to_sarif
+from instrc.problems.files import NothingToCheck  # the class of one problem
+from instrc.problems.machine import to_github, to_json, to_sarif  # one format of one problem
 from instrc.problems.names import UnknownName
-from instrc.problems.problem import CompileError, Label, shorten_values
+from instrc.problems.problem import shorten_values
 from instrc.problems.punctuation import MissingComma
 from instrc.problems.render import render_text
 from instrc.problems.text import SmartQuote
-from instrc.problems.vibes import AmbiguousFragment
-from instrc.text.source import Source
+from instrc.problems.vibes import AmbiguousFragment  # the class of one problem
 
 SOURCE = Source("dir/план: 1,2%.aug", 'const a = "😀";\n  Serch(a)\n')
 UNKNOWN = UnknownName(at=SOURCE.span(17, 22), word="Serch", nearest=("Search",))

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import instrc
-from instrc.problems.problem import CompileError
-from instrc.problems.suggest import comparison_key, nearest, surely
+from instrc import CompileError
+from instrc.problems.suggest import comparison_key, nearest, surely  # words and letters without a program
 
 NAMES = ("FindSlot", "fetch_availability", "identify-participants", "Draft", "Confirm_User", "найти_слот")
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import orjson
 import pytest
 
+from instrc import Problem
 from instrc.cli import main
-from instrc.problems import problem
-from instrc.problems.catalogue import classes, page
-from instrc.problems.problem import Problem
+from instrc.problems import problem  # the folder of its classes is read
+from instrc.problems.catalogue import classes, page  # every problem and its page
 
 ALL = classes()
 ABOUT_THE_MACHINE = {

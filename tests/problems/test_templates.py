@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from instrc.problems import problem
-from instrc.problems.catalogue import classes
-from instrc.problems.problem import FACT, Problem
+from instrc import Problem
+from instrc.problems import problem  # the folder of its classes is read
+from instrc.problems.catalogue import classes  # every problem and its page
+from instrc.problems.problem import FACT  # the form of all templates
 
 
 class Counted(Problem):

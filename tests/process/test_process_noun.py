@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from objects import an_object as chunk
 
-from instrc.problems.problem import CompileError
+from instrc import CompileError
 from instrc.process.flow import Chunk, Constant, Each, Listed, Named, Read, Repeat, Try, When, reads_of, value_of
 from instrc.process.process import Process
 from instrc.text.jsontext import dumps, loads

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import instrc
-from instrc.providers.lowering.lower import lower
+from instrc import lower
 
 LETTER = {"type": "object", "properties": {"a": {"type": "string"}, "role": {}}, "required": ["a"]}
 RECORD = lower(LETTER, "gemini").map

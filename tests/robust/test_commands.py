@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from values import LIKE_SCHEMAS
 
 from instrc.cli import main
-from instrc.cli.app import COMMANDS
+from instrc.cli.app import COMMANDS  # the list of all commands
 
 CODES = {0, 1, 2, 5}
 """Fine, problems, wrong use; `instrc test` has 5 where there are no cases."""

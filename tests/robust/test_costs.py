@@ -11,19 +11,18 @@ from typing import Any
 import pytest
 
 import instrc
-from instrc.compiler.lint.dataflow import dataflow_faults
-from instrc.compiler.lint.programs import slips
-from instrc.compiler.lint.review import review
+from instrc import Report, Source
+from instrc.compiler.lint.dataflow import dataflow_faults  # counts its calls alone
+from instrc.compiler.lint.programs import slips  # counts its calls alone, or one finding without the others
+from instrc.compiler.lint.review import review  # one vibe by itself, without a folder
 from instrc.language.parser import parse
 from instrc.problems.names import UnknownName
-from instrc.problems.report import Report
 from instrc.problems.suggest import NearestNames
 from instrc.process.process import Process
-from instrc.providers.lowering.context import unique_name
+from instrc.providers.lowering.context import unique_name  # one step of a lowering
 from instrc.schema.differences import compare
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import JsonObject
-from instrc.text.source import Source
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
 

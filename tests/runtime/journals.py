@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engines"))
 from durable.dying import DOCUMENT, INPUTS
 from written_processes import LOOP, TEXT, call, chunk, do, each, is_, otherwise, process, repeat, step, when
 
-from instrc.runtime.interpreter import versions
+from instrc.runtime.interpreter import versions  # the pure interpreter, without an engine
 from instrc.runtime.models.model import instance_of
 from instrc.runtime.plan import plan_of
 from instrc.text.jsontext import dumps, loads

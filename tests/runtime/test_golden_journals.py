@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from journals import documents, played
 
-from instrc.runtime.interpreter import versions
-from instrc.runtime.interpreter.v1 import issue as issuing
-from instrc.runtime.interpreter.v1 import progress
+from instrc.runtime.interpreter import versions  # the pure interpreter, without an engine
+from instrc.runtime.interpreter.v1 import issue as issuing  # replaced or watched here
+from instrc.runtime.interpreter.v1 import progress  # replaced or watched here
 from instrc.runtime.plan import plan_digest
 from instrc.text.jsontext import dumps, loads
 

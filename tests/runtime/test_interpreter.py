@@ -9,8 +9,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from written_processes import DECISION, TEXT, attempt, call, chunk, do, each, is_, otherwise, process, repeat, step, when
 
-from instrc.runtime.activities import surely_valid
-from instrc.runtime.interpreter import versions
+from instrc.runtime.activities import surely_valid  # one decision about a call
+from instrc.runtime.interpreter import versions  # the pure interpreter, without an engine
 from instrc.runtime.plan import plan_of
 from instrc.text.jsontext import dumps, loads
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from objects import an_object
 
-from instrc.runtime.interpreter import versions
+from instrc.runtime.interpreter import versions  # the pure interpreter, without an engine
 from instrc.runtime.plan import plan_of
 
 TEXT = {"type": "string"}

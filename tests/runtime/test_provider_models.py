@@ -13,9 +13,8 @@ import pytest
 from http_server import Answer, Asked, serving
 
 import instrc
-from instrc.problems.problem import CompileError
-from instrc.runtime.models.catalogue import ADAPTERS, model_of
-from instrc.runtime.models.model import ModelError, Reply, Request
+from instrc import CompileError, ModelError, Reply, Request
+from instrc.runtime.models.catalogue import ADAPTERS, model_of  # the list of all adapters
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 

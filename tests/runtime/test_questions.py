@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from instrc.problems.problem import CompileError
-from instrc.problems.runs import NoSuchQuestion
-from instrc.runtime.engine import Question, chosen
+from instrc import CompileError, Question
+from instrc.problems.runs import NoSuchQuestion  # the class of one problem
+from instrc.runtime.engine import chosen
 
 ONE = Question("whenContext1.userContext1", ("step2_confirm", "step3_note"), {}, {})
 OTHER = Question("userContext2", ("step5_approve",), {}, {})

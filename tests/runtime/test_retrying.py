@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from instrc.runtime.activities import ONCE, Retry, is_temporary
+from instrc import Retry
+from instrc.runtime.activities import ONCE, is_temporary  # one decision about a call
 
 
 def test_by_default_there_are_three_attempts_with_pauses_of_one_second_and_of_two() -> None:

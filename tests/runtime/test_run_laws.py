@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from written_processes import TEXT, call, chunk, process, step
 
 from instrc.process.process import Process
-from instrc.runtime.interpreter import versions
+from instrc.runtime.interpreter import versions  # the pure interpreter, without an engine
 from instrc.runtime.plan import plan_of
 from instrc.text.jsontext import dumps, loads
 

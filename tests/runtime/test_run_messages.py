@@ -10,8 +10,8 @@ from syrupy.assertion import SnapshotAssertion
 from written_processes import TEXT, chunk, each, is_, process, repeat, step
 
 import instrc
+from instrc import Reply, Request
 from instrc.runtime.models.batching import Batching
-from instrc.runtime.models.model import Reply, Request
 from instrc.text.jsontext import dumps
 
 THINKING = {

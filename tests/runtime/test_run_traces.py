@@ -15,7 +15,7 @@ from written_processes import DECISION, attempt, call, chunk, process, step
 
 import instrc
 from instrc.runtime.trace_page import page_of
-from instrc.runtime.traces import TimelineSpan, spans_of
+from instrc.runtime.traces import TimelineSpan, spans_of  # rows of a page, before they are text
 
 WICKED = '<script>alert("x")</script>'
 

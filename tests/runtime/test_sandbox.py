@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from instrc.problems.problem import CompileError
-from instrc.runtime.sandbox.child_process import Recorded, Round, RoundLimits, ToolCall, ToolResult
-from instrc.runtime.sandbox.sandbox import Sandbox
+from instrc import CompileError
+from instrc.runtime.sandbox.child_process import Recorded, Round, RoundLimits, ToolCall, ToolResult  # rounds without an agent
+from instrc.runtime.sandbox.sandbox import Sandbox  # rounds without an agent
 
 LIMITS = RoundLimits(
     seconds=5,

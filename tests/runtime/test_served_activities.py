@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from http_server import Answer, Asked, serving
 
-from instrc.problems.problem import CompileError
-from instrc.runtime.activities import Activity, ActivityCall, ActivityError, Retry
-from instrc.runtime.effects import attempt_call
-from instrc.runtime.secrets import MASK, redacted
-from instrc.runtime.served_activities import fill_template, served
+from instrc import ActivityError, CompileError, Retry
+from instrc.runtime.activities import Activity, ActivityCall  # one decision about a call
+from instrc.runtime.effects import attempt_call  # one call without a run
+from instrc.runtime.secrets import MASK, redacted  # what stands for a secret
+from instrc.runtime.served_activities import fill_template, served  # a session of a server, and one template
 from instrc.text.jsonvalue import Json
 
 GIVEN: dict[str, Json] = {"query": "тёплые шапки", "limit": 2, "person": {"mail": "a/b@c"}}
@@ -239,7 +239,7 @@ def test_a_server_that_does_not_start_is_unreachable(tmp_path: Path) -> None:
 
 def test_a_call_of_a_session_that_ends_before_it_answers_is_unreachable() -> None:
     pytest.importorskip("mcp")
-    from instrc.runtime.served_activities import _Session
+    from instrc.runtime.served_activities import _Session  # a session of a server, and one template
 
     async def ended() -> None:
         session = _Session.__new__(_Session)

@@ -11,11 +11,17 @@ import pytest
 from jsonschema import Draft202012Validator
 from written_processes import TEXT, chunk, process, step
 
+from instrc import Model, Reply, Request
 from instrc.cli import main
 from instrc.runtime.interpreter import versions
-from instrc.runtime.models.model import Model, Reply, Request
 from instrc.runtime.plan import plan_of
-from instrc.runtime.session import ASKED_AGAIN, TOOLS_OF_A_TURN, Session, SessionTool, turn_schema
+from instrc.runtime.session import (  # the schema of a turn, before it is sent
+    ASKED_AGAIN,
+    TOOLS_OF_A_TURN,
+    Session,
+    SessionTool,
+    turn_schema,
+)
 from instrc.text.jsontext import dumps, loads
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import smolagents
 
 import instrc
-from instrc.runtime.sandbox.smolagents import activity_of, smolagents_tool
+from instrc.runtime.sandbox.smolagents import activity_of, smolagents_tool  # the name that a project of smolagents imports
 
 SCHEMA = {
     "description": "Find something.",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.schema.kinds import Equality
+from instrc.schema.kinds import Equality  # the equality that laws share
 from instrc.text.jsonvalue import Json, equal
 
 VALUES = st.recursive(

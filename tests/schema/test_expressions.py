@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.schema.ecmascript import is_ecmascript, translate
-from instrc.schema.patterns import REGEX_PATTERN, REGEX_TEXT, search, time_limit, why_unreadable
+from instrc.schema.ecmascript import is_ecmascript, translate  # one expression without a schema
+from instrc.schema.patterns import (  # one expression without a schema
+    REGEX_PATTERN,
+    REGEX_TEXT,
+    search,
+    time_limit,
+    why_unreadable,
+)
 
 SPACES = "\t\n\v\f\r \xa0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 

@@ -10,7 +10,7 @@ from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.schema.impossible import (
+from instrc.schema.impossible import (  # the limits that are tried here
     ENDLESS_ROUNDS,
     WEIGHED_NAMES,
     Impossible,

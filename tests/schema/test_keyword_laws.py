@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from instrc.schema.flattening.flatten import flatten
-from instrc.schema.kinds import Equality, EqualityKeys, has_type, is_number, types_of, unique
-from instrc.schema.laws.law import NO_LAW, UNSATISFIABLE, KeywordLaws
-from instrc.schema.laws.numbers import empty_range, empty_ranges, redundant_bound
-from instrc.schema.laws.table import LAWS
-from instrc.schema.vocabulary import KEYWORDS, Keyword
+from instrc.schema.kinds import Equality, EqualityKeys, has_type, is_number, types_of, unique  # the equality that laws share
+from instrc.schema.laws.law import NO_LAW, UNSATISFIABLE, KeywordLaws  # the laws of one keyword by themselves
+from instrc.schema.laws.numbers import empty_range, empty_ranges, redundant_bound  # the laws of one keyword by themselves
+from instrc.schema.laws.table import LAWS  # the laws of every keyword by themselves
+from instrc.schema.vocabulary import KEYWORDS, Keyword  # a keyword is made here
 from instrc.text.jsonvalue import equal
 
 ROWS: list[tuple[str, Any, Any, Any]] = [

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.schema.laws.strings import extent, without_texts
+from instrc.schema.laws.strings import extent, without_texts  # the laws of one keyword by themselves
 
 
 @pytest.mark.parametrize(

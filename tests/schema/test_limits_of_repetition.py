@@ -8,7 +8,7 @@ from time import process_time
 import pytest
 
 import instrc
-from instrc.schema.patterns import REGEX_WRITTEN_OUT, search, why_unreadable, written_out
+from instrc.schema.patterns import REGEX_WRITTEN_OUT, search, why_unreadable, written_out  # one expression without a schema
 
 
 @pytest.mark.parametrize(

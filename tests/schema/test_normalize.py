@@ -9,10 +9,11 @@ from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.schema.drafts import DRAFT_4, OPENAPI_3_0
-from instrc.schema.normalize import READ_LEVELS, READERS, NoteKind, Rules, normalize
-from instrc.schema.soundness import drop_invalid_keywords, problems_of
+from instrc.schema.drafts import DRAFT_4, OPENAPI_3_0  # one draft by itself
+from instrc.schema.normalize import READ_LEVELS, READERS, NoteKind, Rules, normalize  # the list of its readers and notes
+from instrc.schema.soundness import drop_invalid_keywords
 from instrc.schema.vocabulary import KEYWORDS
+from instrc.schema.wellformed import problems_of
 from instrc.text.jsonvalue import Json, equal
 
 READ: list[tuple[Json, Json, list[tuple[str, NoteKind]]]] = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from instrc.schema.patterns import PATTERNS_AT_ONCE, candidates, search, with_candidates
+from instrc.schema.patterns import PATTERNS_AT_ONCE, candidates, search, with_candidates  # one expression without a schema
 
 TEXTS = ["", "p1", "p77", "xp12", "ab", "aab", "Ω", "\ud800", "p1\n", "\x00", "p" * 5_000]
 ODD = [

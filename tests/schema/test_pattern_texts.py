@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from instrc.schema.patterns import matching_texts, search, time_limit
+from instrc.schema.patterns import matching_texts, search, time_limit  # one expression without a schema
 
 WRITTEN = [
     r"^[A-Z]{2}-\d{4}$",

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from instrc.schema.normalize import describe_value
-from instrc.schema.soundness import drop_invalid_keywords, problems_of
+from instrc.schema.soundness import drop_invalid_keywords
+from instrc.schema.wellformed import problems_of
 
 
 @pytest.mark.parametrize(

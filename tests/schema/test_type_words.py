@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.schema.type_words import any_of, schema_of
+from instrc.schema.type_words import any_of, schema_of  # one word without a tool
 from instrc.schema.wellformed import problems_of
 from instrc.text.jsonvalue import Json
 

@@ -7,7 +7,7 @@ from urllib.parse import urljoin
 
 import pytest
 
-from instrc.schema.drafts import metaschema
+from instrc.schema.drafts import metaschema  # one draft by itself
 from instrc.schema.vocabulary import KEYWORDS
 
 DRAFTS = {

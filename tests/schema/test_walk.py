@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.schema.patterns import MATCHED_NAME, matches
+from instrc.schema.patterns import MATCHED_NAME, matches  # one expression without a schema
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import map_schemas, subschemas, walk
 

@@ -15,9 +15,9 @@ pytest.importorskip("mcp")
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
-from instrc.problems.problem import CompileError
-from instrc.server.mcp import offers_of
-from instrc.server.service import RefusedError
+from instrc import CompileError
+from instrc.server.mcp import offers_of  # tools of a server without a client
+from instrc.server.service import RefusedError  # tools of a server without a client
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 

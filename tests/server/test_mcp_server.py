@@ -19,9 +19,9 @@ pytest.importorskip("mcp")
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
-from instrc.problems.problem import CompileError
-from instrc.runtime.engine import Engine, Question, RunReport
-from instrc.server.service import Service
+from instrc import CompileError, Question
+from instrc.runtime.engine import Engine, RunReport
+from instrc.server.service import Service  # tools of a server without a client
 
 LETTER = {
     "type": "object",
@@ -181,7 +181,7 @@ def test_the_id_of_a_run_is_given_when_the_run_is_recorded(folder: Path) -> None
     """A client may leave as soon as it has the id, and ask another server for the run."""
     from instrc.engines.launch import engine_of
     from instrc.engines.prepare import prepare
-    from instrc.server.service import RefusedError, service_of
+    from instrc.server.service import RefusedError, service_of  # tools of a server without a client
 
     engine = engine_of("durable", folder / "store")
 

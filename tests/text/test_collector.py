@@ -12,10 +12,9 @@ from threading import Barrier, Thread
 import pytest
 
 import instrc
+from instrc import Report, Source
 from instrc.language.parser import parse
-from instrc.problems.report import Report
 from instrc.text.collector import paused_collector
-from instrc.text.source import Source
 
 _VIBES: dict[str, object] = {"draft": {"type": "object", "properties": {"text": {"type": "string"}}}}
 

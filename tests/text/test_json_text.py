@@ -10,7 +10,7 @@ from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.text import jsontext
+from instrc.text import jsontext  # JSON text in and out, as the package writes it
 from instrc.text.jsontext import JsonPlaces, dumps, loads, parse_json, read_value, repeated_keys
 from instrc.text.jsonvalue import JsonSyntaxError, equal
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import instrc
-from instrc.tools.tasks import Reference, parse_reference
+from instrc.tools.tasks import Reference, parse_reference  # one reference without a plan
 
 TEXT: Any = {"type": "string"}
 FOUND = {

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from instrc import import_tools
-from instrc.problems.problem import Problem
+from instrc import Problem, Source, import_tools
 from instrc.text.jsonvalue import Json
-from instrc.text.source import Source
 from instrc.tools.importers import KINDS
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}, "required": ["city"]}

@@ -12,17 +12,12 @@ import pydantic
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from judges import breaches
 
 import instrc
-from instrc.compiler.graph import Artefact
-from instrc.problems.problem import CompileError
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import lower
-from instrc.providers.lowering.rules import breaches
-from instrc.providers.lowering.toolset import lower_all
-from instrc.providers.targets import TargetName, targets
+from instrc import Artefact, CompileError, Example, Tool, lift, lower, lower_all, targets
+from instrc.providers.targets import TargetName  # the table on the page of targets
 from instrc.tools.given import each_of, tool_of
-from instrc.tools.tool import Example, Tool
 
 CITY: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 
@@ -323,7 +318,7 @@ def test_every_rule_fits_into_every_envelope(target: Any, envelope: Any) -> None
     if target == "smolagents":
         return  # its rules are those of its own objects
     result = lower(Weather, target, envelope=envelope)
-    from instrc.providers.dialect import in_envelope
+    from instrc.providers.dialect import in_envelope  # a dialect is made here
     from instrc.providers.targets import dialect
 
     assert not breaches(result.payload, in_envelope(dialect(target), dialect(envelope)))

@@ -13,7 +13,7 @@ from instrc import import_tools
 from instrc.schema.normalize import Rules
 from instrc.schema.wellformed import problems_of
 from instrc.text.jsonvalue import Json, equal
-from instrc.tools.sources import normalized, of_value
+from instrc.tools.sources import normalized, of_value  # one schema without a file
 
 SLIPS: dict[str, tuple[Json, Json]] = {
     "a word for a type": ({"type": "dict"}, {"type": "object"}),

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from instrc import import_tools
+from instrc import Source, import_tools
 from instrc.text.jsonvalue import Json
-from instrc.text.source import Source
 
 PET = {
     "type": "object",

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from instrc import import_tools
-from instrc.text.source import Source
+from instrc import Source, import_tools
 
 FILES: dict[str, Any] = {
     "api.json": {

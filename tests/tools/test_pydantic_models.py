@@ -10,14 +10,11 @@ from typing import Annotated, Any, Literal, NamedTuple
 from uuid import UUID
 
 import pytest
+from judges import breaches
 from pydantic import AnyUrl, BaseModel, ConfigDict, Field, Json, RootModel, TypeAdapter
 from pydantic.alias_generators import to_camel
 
-from instrc import import_tools
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import encode, lower
-from instrc.providers.lowering.rules import breaches
-from instrc.providers.targets import targets
+from instrc import encode, import_tools, lift, lower, targets
 
 
 class Color(Enum):

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 import instrc
 from instrc.cli import main
-from instrc.tools.python_classes import class_name, module, module_parts
+from instrc.tools.python_classes import class_name, module, module_parts  # one name without a module
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted(path for path in (ROOT / "examples").glob("*/*.aug") if path.parent.name != "mistakes")

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, Json, NaiveDatetime, RootMode
 from typing_extensions import NotRequired, TypedDict  # noqa: UP035  -- pydantic reads those of `typing` from Python 3.12 on only
 
 import instrc
-from instrc.providers.transcode import Inexpressible
+from instrc import Inexpressible
 
 T = TypeVar("T")
 

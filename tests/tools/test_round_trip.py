@@ -9,8 +9,7 @@ from hunting import examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from instrc import flatten, import_tools, lower
-from instrc.problems.problem import CompileError
+from instrc import CompileError, flatten, import_tools, lower
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 

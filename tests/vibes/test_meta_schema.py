@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from instrc.compiler.lint.review import review
-from instrc.problems.problem import CompileError
-from instrc.problems.report import Report
-from instrc.text import files
+from instrc import CompileError, Report
+from instrc.compiler.lint.review import review  # one vibe by itself, without a folder
+from instrc.text import files  # JSON text in and out, as the package writes it
 from instrc.vibes.registry import Registry
 
 META = json.loads(files.read("schemas", "meta/vibe.schema.json"))

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from instrc.engines import launch
-from instrc.problems.catalogue import page
-from instrc.problems.problem import CompileError
+from instrc import CompileError
+from instrc.engines import launch  # its engines are those of the settings
+from instrc.problems.catalogue import page  # every problem and its page
 from instrc.problems.settings import InvalidSettings
 from instrc.vibes.project import Project, ProjectContext
-from instrc.vibes.settings import ENGINES, SETTINGS_BYTES, Settings, read_settings
+from instrc.vibes.settings import ENGINES, SETTINGS_BYTES, Settings, read_settings  # the names that the page lists
 
 Files = Callable[[str, dict[str, str]], Path]
 SCHEMA = '{"type": "object"}'

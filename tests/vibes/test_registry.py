@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from instrc.problems.problem import CompileError, Problem
+from instrc import CompileError, Problem
 from instrc.problems.vibes import UnknownVersion, UnresolvedReference
 from instrc.schema.flattening.flatten import flatten
 from instrc.vibes.registry import Registry

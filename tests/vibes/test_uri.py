@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.problems.problem import CompileError
-from instrc.vibes.uri import AugUri, parse, version_of
+from instrc import CompileError
+from instrc.vibes.uri import AugUri, parse, version_of  # a reference without a registry
 
 
 @pytest.mark.parametrize(

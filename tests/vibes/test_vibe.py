@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.problems.problem import CompileError, Problem
+from instrc import CompileError, Problem
 from instrc.vibes.registry import Registry
-from instrc.vibes.vibe import Vibe, parse_vibe
+from instrc.vibes.vibe import Vibe, parse_vibe  # a text without a file
 
 Files = Callable[[str, dict[str, str]], Path]
 

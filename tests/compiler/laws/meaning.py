@@ -13,13 +13,11 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from instrc.compiler.driver import compile_source
-from instrc.compiler.graph import Artefact, CompileOptions
-from instrc.problems.problem import CompileError
-from instrc.problems.report import Report
+from instrc import Artefact, CompileError, Report, Source
+from instrc.compiler.driver import compile_source  # one program with its own registry and options
+from instrc.compiler.graph import CompileOptions  # options of the driver
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
-from instrc.text.source import Source
 from instrc.vibes.registry import Registry
 
 

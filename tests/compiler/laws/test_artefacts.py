@@ -17,16 +17,16 @@ from jsonschema import Draft202012Validator
 from meaning import MIXINS, MODELS, OTHERS, Around, Step, Tree, compiled, registry, trees, write
 from shortest import assert_shortest
 
-from instrc.compiler.driver import compile_vibe
-from instrc.compiler.emit.vibes import emit_vibe
-from instrc.compiler.graph import Artefact, CompileOptions
-from instrc.compiler.partition.sequence import shortest_sequence
-from instrc.problems.report import Report
-from instrc.process.chunk_json import write_chunk
+from instrc import Artefact, Report
+from instrc.compiler.driver import compile_vibe  # one program with its own registry and options
+from instrc.compiler.emit.vibes import emit_vibe  # the process as a vibe, before it is a file
+from instrc.compiler.graph import CompileOptions  # options of the driver
+from instrc.compiler.partition.sequence import shortest_sequence  # compared with a search by brute force
+from instrc.process.chunk_json import write_chunk  # one chunk of a process
 from instrc.process.flow import Chunk
 from instrc.process.process import Process
 from instrc.schema.flattening.flatten import flatten
-from instrc.schema.strip import ENGINE, strip
+from instrc.schema.strip import ENGINE, strip  # the names of what is taken out
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.vibes.registry import Registry

@@ -16,10 +16,10 @@ from jsonschema import Draft202012Validator
 from meaning import compiled, same
 from shortest import assert_shortest
 
-from instrc.compiler.emit.emit import process_of
-from instrc.compiler.emit.vibes import emit_vibe
-from instrc.compiler.graph import CompileOptions
-from instrc.compiler.partition.sequence import sequence
+from instrc.compiler.emit.emit import process_of  # the process beside the artefact that shows it
+from instrc.compiler.emit.vibes import emit_vibe  # the process as a vibe, before it is a file
+from instrc.compiler.graph import CompileOptions  # options of the driver
+from instrc.compiler.partition.sequence import sequence  # compared with a search by brute force
 from instrc.process.process import Process
 from instrc.schema.flattening.flatten import flatten
 from instrc.text.jsontext import dumps

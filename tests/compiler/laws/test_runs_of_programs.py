@@ -15,8 +15,8 @@ from jsonschema import Draft202012Validator
 from meaning import compiled
 
 from instrc.process.process import Process
-from instrc.runtime.interpreter import versions
-from instrc.runtime.interpreter.v1 import values
+from instrc.runtime.interpreter import versions  # the pure interpreter, without an engine
+from instrc.runtime.interpreter.v1 import values  # replaced or watched here
 from instrc.runtime.plan import plan_of
 from instrc.vibes.registry import Registry
 

@@ -17,7 +17,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from meaning import compiled
 
-from instrc.runtime.interpreter import versions
+from instrc.runtime.interpreter import versions  # the pure interpreter, without an engine
 from instrc.runtime.plan import plan_of
 from instrc.text.jsontext import dumps
 from instrc.vibes.registry import Registry

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from instrc.compiler.lint.keywords import TOLD_OF_A_KIND, suspicious_words
-from instrc.text.source import Source, Span
+from instrc import Source, Span
+from instrc.compiler.lint.keywords import TOLD_OF_A_KIND, suspicious_words  # one finding without those of the others
 
 ANYWHERE = Span(Source("letter.vibe.json", " "), 0, 0)
 

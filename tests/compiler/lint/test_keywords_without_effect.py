@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
-from instrc import compile  # noqa: A004  -- the name of our own command
+from instrc import (
+    CompileWarning,
+    Problem,
+    compile,  # noqa: A004  -- the name of our own command
+)
 from instrc.compiler.checking import check_files
-from instrc.compiler.lint.keywords import suspicious_words
-from instrc.problems.problem import CompileWarning, Problem
+from instrc.compiler.lint.keywords import suspicious_words  # one finding without those of the others
 from instrc.problems.schemas import ExcludedValue, IdleKeyword, RefusedDefault
 from instrc.problems.settings import IdleSetting
 

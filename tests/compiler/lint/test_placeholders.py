@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from instrc import Report, Source
 from instrc.compiler.workspace import OptionOverrides, Workspace
-from instrc.problems.report import Report
-from instrc.text.source import Source
 
 
 def found(program: str, folder: Path) -> list[tuple[int, str]]:

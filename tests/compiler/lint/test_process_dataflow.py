@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from objects import an_object as chunk
 
-from instrc.compiler.lint.review import review
-from instrc.problems.problem import Problem
-from instrc.problems.report import Report
+from instrc import Problem, Report
+from instrc.compiler.lint.review import review  # one vibe by itself, without a folder
 from instrc.text.jsontext import dumps, loads
 from instrc.vibes.registry import Registry
 

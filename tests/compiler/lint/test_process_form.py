@@ -13,9 +13,9 @@ from jsonschema import Draft202012Validator
 from objects import an_object as chunk
 
 import instrc
-from instrc.problems.problem import CompileError
+from instrc import CompileError
 from instrc.process.process import Process
-from instrc.text import files
+from instrc.text import files  # JSON text in and out, as the package writes it
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import at, pointer, tokens
 

@@ -10,11 +10,15 @@ from typing import Any
 
 import pytest
 
-from instrc.compiler.lint.programs import used_vibes
-from instrc.compiler.lint.review import review
-from instrc.problems.problem import CompileError, Problem
-from instrc.problems.report import Report
-from instrc.problems.vibes import DanglingReference, ForwardReference, InvalidSolution, MissingFromProperties
+from instrc import CompileError, Problem, Report
+from instrc.compiler.lint.programs import used_vibes  # counts its calls alone, or one finding without the others
+from instrc.compiler.lint.review import review  # one vibe by itself, without a folder
+from instrc.problems.vibes import (  # the class of one problem
+    DanglingReference,
+    ForwardReference,
+    InvalidSolution,
+    MissingFromProperties,
+)
 from instrc.vibes.registry import Registry
 
 Check = Callable[..., list[Problem]]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import instrc
+from instrc import Source
 from instrc.language.program_places import place_in
-from instrc.text.source import Source
 
 TEXT = {"type": "string"}
 DRAFT = {"type": "object", "properties": {"text": TEXT}, "required": ["text"]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import instrc
-from instrc.problems.report import Report
+from instrc import Report
 
 TEXT = {"type": "string"}
 VIBES = {

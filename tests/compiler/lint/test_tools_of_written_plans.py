@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from objects import an_object as chunk
 
-from instrc.compiler.lint.review import review
-from instrc.problems.report import Report
+from instrc import Report
+from instrc.compiler.lint.review import review  # one vibe by itself, without a folder
 from instrc.problems.schemas import InvalidSchema
 from instrc.text.jsontext import dumps
 from instrc.vibes.registry import Registry

@@ -8,9 +8,11 @@ from typing import Any
 import orjson
 import pytest
 
-from instrc import compile  # noqa: A004  -- the name of our own command
-from instrc.compiler.lint.keywords import suspicious_words
-from instrc.problems.problem import CompileError
+from instrc import (
+    CompileError,
+    compile,  # noqa: A004  -- the name of our own command
+)
+from instrc.compiler.lint.keywords import suspicious_words  # one finding without those of the others
 from instrc.problems.schemas import ImpossibleSchema
 
 TEXT = {"type": "string"}

@@ -7,7 +7,7 @@ from typing import Any
 from objects import an_object
 
 import instrc
-from instrc.problems.report import Report
+from instrc import Report
 
 TEXT = {"type": "string"}
 PEOPLE = "const p = People(prompt); "

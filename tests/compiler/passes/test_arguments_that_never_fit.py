@@ -9,8 +9,7 @@ import pytest
 from objects import an_object
 
 import instrc
-from instrc.problems.problem import CompileError
-from instrc.problems.report import Report
+from instrc import CompileError, Report
 
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}

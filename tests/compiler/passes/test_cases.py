@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 from documents import Block, Case, cases_of, outline
 
-from instrc.compiler.driver import check_source, compile_source, compile_vibe
-from instrc.compiler.graph import Artefact, CompileOptions
-from instrc.problems.problem import CompileError, Problem
-from instrc.problems.report import Report
+from instrc import Artefact, CompileError, Problem, Report, Source
+from instrc.compiler.driver import check_source, compile_source, compile_vibe  # one program with its own registry and options
+from instrc.compiler.graph import CompileOptions  # options of the driver
 from instrc.text.jsontext import dumps, loads
-from instrc.text.source import Source
 from instrc.vibes.registry import Registry
 
 HERE = Path(__file__).parent

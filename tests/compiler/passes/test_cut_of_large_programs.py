@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from instrc.compiler.partition import sequence as blocks_module
-from instrc.compiler.partition import sequence as search_module
-from instrc.compiler.partition.sequence import BLOCK, Frontier, sequence
+from instrc.compiler.partition import sequence as blocks_module  # a limit is lowered here
+from instrc.compiler.partition import sequence as search_module  # a limit is lowered here
+from instrc.compiler.partition.sequence import BLOCK, Frontier, sequence  # compared with a search by brute force
 
 PROGRAMS = range(60)
 """What stands for a program is a number: the pieces of it are drawn at random."""

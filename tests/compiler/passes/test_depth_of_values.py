@@ -4,11 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from instrc.compiler.driver import compile_source
-from instrc.compiler.graph import CompileOptions
-from instrc.problems.problem import CompileError
-from instrc.problems.report import Report
-from instrc.text.source import Source
+from instrc import CompileError, Report, Source
+from instrc.compiler.driver import compile_source  # one program with its own registry and options
+from instrc.compiler.graph import CompileOptions  # options of the driver
 from instrc.vibes.registry import Registry
 
 VIBE = '{ "type": "object", "additionalProperties": true }'

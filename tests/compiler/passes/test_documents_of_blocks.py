@@ -9,10 +9,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import instrc
-from instrc.compiler.compose import outcomes
-from instrc.compiler.emit.vibes import emit_vibe
-from instrc.compiler.graph import Artefact
-from instrc.problems.report import Report
+from instrc import Artefact, Report
+from instrc.compiler.compose import outcomes  # a limit is lowered here
+from instrc.compiler.emit.vibes import emit_vibe  # the process as a vibe, before it is a file
 from instrc.schema.flattening.flatten import flatten
 
 TEXT = {"type": "string"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from usual_vibes import TEXT, compiled, problems
 
-from instrc.problems.calls import UnchosenExport
+from instrc.problems.calls import UnchosenExport  # the class of one problem
 from instrc.text.jsontext import dumps
 
 PAIR = "{ a: A(prompt), b: B(prompt) }"

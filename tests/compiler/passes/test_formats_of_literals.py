@@ -8,8 +8,7 @@ import pytest
 from objects import an_object
 
 import instrc
-from instrc.problems.problem import CompileError
-from instrc.problems.report import Report
+from instrc import CompileError, Report
 
 DAY = {"type": "string", "format": "date"}
 DAYS = {"type": "array", "items": DAY}

@@ -8,8 +8,7 @@ import pytest
 from objects import an_object
 
 import instrc
-from instrc.problems.problem import CompileError, Problem
-from instrc.problems.report import Report
+from instrc import CompileError, Problem, Report
 
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}

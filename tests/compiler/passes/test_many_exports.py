@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from instrc.compiler.bind import bind, calls
-from instrc.compiler.driver import check_source, compile_source
-from instrc.compiler.graph import Artefact, CompileOptions
+from instrc import Artefact, CompileError, Report, Source
+from instrc.compiler.bind import bind, calls  # counted or replaced here
+from instrc.compiler.driver import check_source, compile_source  # one program with its own registry and options
+from instrc.compiler.graph import CompileOptions  # options of the driver
 from instrc.compiler.instructions import InstructionTable
-from instrc.problems.problem import CompileError
-from instrc.problems.report import Report
-from instrc.text.source import Source
 from instrc.vibes.registry import Registry
 
 VIBE = '{ "type": "object", "properties": { "text": { "type": "string" }, "part": {} }, "required": ["text"] }'

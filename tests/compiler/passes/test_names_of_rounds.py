@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import instrc
-from instrc.problems.report import Report
+from instrc import Report
 
 TEXT = {"type": "string"}
 VIBES: dict[str, Any] = {

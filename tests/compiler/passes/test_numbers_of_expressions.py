@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from instrc.compiler.bind.steps import Identities
+from instrc import Report, Source
+from instrc.compiler.bind.steps import Identities  # no program shows which two expressions have one number
 from instrc.language.parser import parse
 from instrc.language.surface import Anonymous
-from instrc.problems.report import Report
-from instrc.text.source import Source
 
 
 def numbers(*texts: str) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import instrc
-from instrc.problems.report import Report
+from instrc import Report
 
 VIBES: dict[str, Any] = {
     name: {"type": "object", "properties": {key: {"type": "string"}}, "required": [key]}

@@ -8,7 +8,7 @@ import pytest
 from objects import an_object
 
 import instrc
-from instrc.problems.report import Report
+from instrc import Report
 
 TEXT = {"type": "string"}
 

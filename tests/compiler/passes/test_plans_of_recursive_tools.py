@@ -6,13 +6,10 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from judges import breaches
 
 import instrc
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import encode, lower
-from instrc.providers.lowering.rules import breaches
-from instrc.providers.targets import targets
-from instrc.tools.plan_check import check_plan
+from instrc import check_plan, encode, lift, lower, targets
 
 ACT = {"type": "object", "properties": {"plan": {"type": "array"}}, "required": ["plan"]}
 

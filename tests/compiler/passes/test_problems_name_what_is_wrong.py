@@ -9,11 +9,10 @@ from objects import an_object
 from usual_vibes import TEXT, VIBES, compiled, problems
 
 import instrc
-from instrc.compiler.driver import compile_source
-from instrc.compiler.graph import CompileOptions
-from instrc.problems.report import Report
+from instrc import Report, Source
+from instrc.compiler.driver import compile_source  # one program with its own registry and options
+from instrc.compiler.graph import CompileOptions  # options of the driver
 from instrc.text.jsontext import dumps
-from instrc.text.source import Source
 from instrc.vibes.registry import Registry
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import instrc
-from instrc.compiler.emit.vibes import emit_vibe
-from instrc.problems.problem import CompileError
+from instrc import CompileError
+from instrc.compiler.emit.vibes import emit_vibe  # the process as a vibe, before it is a file
 
 TEXT = {"type": "string"}
 OUTPUT = {"type": "object", "properties": {"output": TEXT}, "required": ["output"]}

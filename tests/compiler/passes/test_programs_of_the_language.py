@@ -10,7 +10,7 @@ from marked_mistakes import problems_of
 from objects import an_object
 
 import instrc
-from instrc.problems.report import Report
+from instrc import Report
 from instrc.text.jsontext import dumps, loads
 
 TEXT = {"type": "string"}

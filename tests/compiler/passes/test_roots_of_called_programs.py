@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
+from instrc import CompileError, Report
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.engines.prepare import prepare
-from instrc.problems.problem import CompileError
-from instrc.problems.report import Report
 from instrc.text.jsontext import dumps
 
 OURS = {"type": "object", "properties": {"ours": {"type": "string"}}, "required": ["ours"]}

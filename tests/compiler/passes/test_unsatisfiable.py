@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import instrc
-from instrc.problems.report import Report
+from instrc import Report
 
 VIBES = {
     "Draft": {"type": "object", "properties": {"text": {"type": "string"}}},

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from usual_vibes import problems
 
-from instrc.compiler.compose.contents import admits_objects
+from instrc.compiler.compose.contents import admits_objects  # one verdict of many that a program asks for
 
 
 @pytest.mark.parametrize(

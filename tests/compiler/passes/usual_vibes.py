@@ -8,8 +8,7 @@ from typing import Any
 from objects import an_object
 
 import instrc
-from instrc.compiler.graph import Artefact
-from instrc.problems.report import Report
+from instrc import Artefact, Report
 
 TEXT = {"type": "string"}
 

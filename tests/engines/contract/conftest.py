@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from instrc.engines.dbos.durable_engine import DurableEngine
-from instrc.engines.folder import FolderEngine
-from instrc.engines.temporal.temporal_engine import TemporalEngine
-from instrc.runtime.activities import Activities, Retry
+from instrc import Activities, ModelError, Reply, Request, Retry
+from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
+from instrc.engines.folder import FolderEngine  # the engine itself, with effects of the test
+from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Engine, Equip, Launch, RunReport
-from instrc.runtime.models.model import ModelError, Reply, Request
 from instrc.runtime.plan import plan_of
 from instrc.runtime.traces import Event
 from instrc.text.jsonvalue import Json

@@ -10,9 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from written_processes import ASK, DECISION, LOOP, TEXT, attempt, call, chunk, each, is_, otherwise, process, repeat, step, when
 
-from instrc.problems.problem import CompileError
-from instrc.runtime.activities import PENDING, ActivityError
-from instrc.runtime.models.model import ModelError, Request
+from instrc import PENDING, ActivityError, CompileError, ModelError, Request
 
 
 def go(work: Coroutine[Any, Any, None]) -> None:

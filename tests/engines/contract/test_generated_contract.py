@@ -9,9 +9,8 @@ import pytest
 from generated_processes import answer_to, processes
 from hypothesis import HealthCheck, Phase, given, settings
 
-from instrc.runtime.activities import ActivityError, current_call
-from instrc.runtime.interpreter import versions
-from instrc.runtime.models.model import Request
+from instrc import ActivityError, Request, current_call
+from instrc.runtime.interpreter import versions  # the pure interpreter, without an engine
 from instrc.runtime.plan import plan_of
 from instrc.text.jsonvalue import Json
 

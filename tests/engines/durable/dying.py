@@ -18,12 +18,12 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from written_processes import DECISION, TEXT, attempt, call, chunk, each, is_, process, repeat, step, when
 
-from instrc.engines.dbos import carrying
-from instrc.engines.dbos.durable_engine import DurableEngine
-from instrc.runtime.activities import ONCE, PENDING, Activities, ActivityError, current_call
+from instrc import PENDING, Activities, ActivityError, Reply, Request, current_call
+from instrc.engines.dbos import carrying  # processes are stopped between two steps of it
+from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
+from instrc.runtime.activities import ONCE
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch
-from instrc.runtime.models.model import Reply, Request
 from instrc.runtime.plan import plan_of
 
 CHILD = process(

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from written_processes import DECISION, chunk, process, step
 
-from instrc.engines.dbos.carrying import Live, child_of
-from instrc.runtime.activities import Activities
+from instrc import Activities
+from instrc.engines.dbos.carrying import Live, child_of  # a child is begun at a moment that no run can choose
 from instrc.runtime.plan import plan_of
 
 ASKING = process(userContext1=chunk(step1_confirm=step(DECISION, "prompt")))

@@ -12,13 +12,11 @@ from typing import Any
 import pytest
 from written_processes import DECISION, call, chunk, process, step
 
-from instrc.engines.dbos.durable_engine import DurableEngine, launch_json
-from instrc.engines.dbos.runner import Runner
-from instrc.problems.problem import CompileError
-from instrc.runtime.activities import Activities, current_call
+from instrc import Activities, CompileError, Sample, current_call
+from instrc.engines.dbos.durable_engine import DurableEngine, launch_json  # the engine itself, with effects of the test
+from instrc.engines.dbos.runner import Runner  # moments of a carrier that no run can choose
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch, RunReport
-from instrc.runtime.models.model import Sample
 from instrc.runtime.plan import plan_of
 
 ASK = process(userContext1=chunk(step1_confirm=step(DECISION, "prompt")))

@@ -13,13 +13,11 @@ from typing import Any
 import pytest
 from written_processes import ASK, TEXT, call, chunk, process, step
 
-from instrc.engines.dbos.durable_engine import DurableEngine
-from instrc.engines.folder import FolderEngine
-from instrc.problems.problem import CompileError
-from instrc.runtime.activities import Activities, current_call
+from instrc import Activities, CompileError, Sample, current_call
+from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
+from instrc.engines.folder import FolderEngine  # the engine itself, with effects of the test
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch
-from instrc.runtime.models.model import Sample
 from instrc.runtime.plan import plan_of
 
 WORK = process(

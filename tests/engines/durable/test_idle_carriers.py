@@ -14,14 +14,12 @@ from typing import Any
 import pytest
 from written_processes import ASK, DECISION, attempt, call, chunk, process, step
 
-from instrc.engines.dbos import runner, store
-from instrc.engines.dbos.durable_engine import DurableEngine
-from instrc.engines.dbos.runner import EventLoopThread, LoopEndedError, Runner
-from instrc.problems.problem import CompileError
-from instrc.runtime.activities import Activities
+from instrc import Activities, CompileError, Sample
+from instrc.engines.dbos import runner, store  # processes are stopped between two steps of it
+from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
+from instrc.engines.dbos.runner import EventLoopThread, LoopEndedError, Runner  # moments of a carrier that no run can choose
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch, RunReport
-from instrc.runtime.models.model import Sample
 from instrc.runtime.plan import plan_of
 
 LATE = process(

@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 from written_processes import DECISION, call, chunk, process, step
 
-from instrc.engines.dbos.durable_engine import DurableEngine
-from instrc.runtime.activities import Activities
+from instrc import Activities, Reply, Request
+from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch
-from instrc.runtime.interpreter.v1 import apply as applying
-from instrc.runtime.models.model import Reply, Request
+from instrc.runtime.interpreter.v1 import apply as applying  # replaced or watched here
 from instrc.runtime.plan import plan_of
 
 COUNT = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}

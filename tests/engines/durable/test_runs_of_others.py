@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from instrc.engines.dbos import durable_engine as dbos
-from instrc.engines.dbos.durable_engine import DurableEngine
-from instrc.engines.dbos.store import _Advisory
+from instrc.engines.dbos import durable_engine as dbos  # processes are stopped between two steps of it
+from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
+from instrc.engines.dbos.store import _Advisory  # the file is damaged, locked and read here
 
 
 class Watched(DurableEngine):

@@ -14,13 +14,11 @@ from typing import Any
 import pytest
 from written_processes import ASK, TEXT, call, chunk, process
 
-from instrc.engines.dbos.durable_engine import DurableEngine
-from instrc.engines.dbos.store import FILE, close_engine, location_of, open_engine
-from instrc.problems.problem import CompileError
-from instrc.runtime.activities import Activities
+from instrc import Activities, CompileError, Sample
+from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
+from instrc.engines.dbos.store import FILE, close_engine, location_of, open_engine  # the file is damaged, locked and read here
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch
-from instrc.runtime.models.model import Sample
 from instrc.runtime.plan import plan_of
 
 FOLDERS = [str(Path(__file__).parents[above]) for above in range(3)]

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "durable"))
 
 from dying import Life
 
-from instrc.engines.temporal.temporal_engine import TemporalEngine
+from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
 
 
 class Worker(Life):

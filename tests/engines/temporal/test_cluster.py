@@ -20,12 +20,12 @@ from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer
 from working import MEETING, ROUNDS, equipped
 
-from instrc.engines.temporal import documents
-from instrc.engines.temporal.connection import converter, trouble
-from instrc.engines.temporal.temporal_engine import TemporalEngine
-from instrc.engines.temporal.worker import runner
-from instrc.engines.temporal.workflow import RunWorkflow
-from instrc.problems.problem import CompileError
+from instrc import CompileError
+from instrc.engines.temporal import documents  # the wire, and a workflow without a server
+from instrc.engines.temporal.connection import converter, trouble  # what is kept beside a history, and words for failures
+from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
+from instrc.engines.temporal.worker import runner  # a history is replayed as workers do
+from instrc.engines.temporal.workflow import RunWorkflow  # a workflow without a server
 from instrc.runtime.engine import Launch
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of

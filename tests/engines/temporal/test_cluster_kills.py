@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from outliving import Worker, engine_in
 
-from instrc.problems.problem import CompileError
+from instrc import CompileError
 from instrc.runtime.engine import Launch, RunReport
 from instrc.runtime.plan import plan_of
 

@@ -13,8 +13,8 @@ pytest.importorskip("temporalio")
 
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, ChildWorkflowError
 
-from instrc.engines.temporal import workflow as carrier
-from instrc.engines.temporal.workflow import TemporalPort
+from instrc.engines.temporal import workflow as carrier  # the wire, and a workflow without a server
+from instrc.engines.temporal.workflow import TemporalPort  # a workflow without a server
 
 LAUNCH: Any = {"run": "r1", "digest": "d", "heartbeat": 5, "events": 10, "carried": "what the parent took along"}
 

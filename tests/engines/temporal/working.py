@@ -14,10 +14,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from written_processes import DECISION, TEXT, call, chunk, each, process, repeat, step
 
-from instrc.engines.temporal.temporal_engine import TemporalEngine
-from instrc.runtime.activities import Activities, Retry, current_call
+from instrc import Activities, Reply, Request, Retry, current_call
+from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
 from instrc.runtime.effects import Effects
-from instrc.runtime.models.model import Reply, Request
 
 SENDING = process(serverContext1=chunk(step4_send=call("Send", "x", TEXT, "step3_confirm")))
 MEETING = process(

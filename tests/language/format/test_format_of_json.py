@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.language.formatter import format_json
-from instrc.language.line_breaking import WIDTH
+from instrc.language.formatter import format_json  # a text without a file
+from instrc.language.line_breaking import WIDTH  # the width that lines are held to
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),

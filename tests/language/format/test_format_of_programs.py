@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 from printing import print_program
 from programs import bare, programs
 
-from instrc.language.concrete_tree import read_tree
-from instrc.language.formatter import format_program
+from instrc import Report, Source
+from instrc.language.concrete_tree import read_tree  # the tree below the surface gives every sign back
+from instrc.language.formatter import format_program  # a text without a file
 from instrc.language.parser import parse
 from instrc.language.surface import Program
-from instrc.problems.report import Report
-from instrc.text.source import Source
 
 
 def parsed(text: str) -> Program:

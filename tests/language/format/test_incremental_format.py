@@ -7,12 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_format_of_programs import UNTIDY, commented
 
-from instrc.language.formatter import format_program
-from instrc.language.incremental_format import Piece, PiecewiseLayout, format_pieces
+from instrc import Report, Source
+from instrc.language.formatter import format_program  # a text without a file
+from instrc.language.incremental_format import Piece, PiecewiseLayout, format_pieces  # pieces that only an editor keeps
 from instrc.language.parser import parse
-from instrc.lsp.session import segments_of
-from instrc.problems.report import Report
-from instrc.text.source import Source
+from instrc.lsp.session import segments_of  # a session without a client
 
 
 def laid_out(text: str, known: dict[str, Piece]) -> PiecewiseLayout:

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from printing import print_program
 from programs import mutated, mutations, programs
 
-from instrc.language.concrete_tree import Leaf, Phrase, read_tree
+from instrc import Report, Source
+from instrc.language.concrete_tree import Leaf, Phrase, read_tree  # the tree below the surface gives every sign back
 from instrc.language.parser import parse
 from instrc.language.surface import Program
-from instrc.problems.report import Report
-from instrc.text.source import Source
 
 COMMENTED = """
 // before

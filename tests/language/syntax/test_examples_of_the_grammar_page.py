@@ -4,10 +4,9 @@ import re
 
 import pytest
 
+from instrc import Report, Source
 from instrc.language.parser import parse
-from instrc.problems.report import Report
-from instrc.text import files
-from instrc.text.source import Source
+from instrc.text import files  # JSON text in and out, as the package writes it
 
 BLOCKS = re.findall(r"^```aug\n(.*?)^```$", files.read("grammar", "README.md"), re.DOTALL | re.MULTILINE)
 

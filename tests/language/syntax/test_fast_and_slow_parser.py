@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instrc.language import recovery
+from instrc import Report, Source
+from instrc.language import recovery  # counted, replaced or built anew here
 from instrc.language.lexer import Token
 from instrc.language.parser import parse
-from instrc.language.recovery import Stack
-from instrc.problems.report import Report
-from instrc.text.source import Source
+from instrc.language.recovery import Stack  # counts how much the slow way reads
 
 LINES = [
     "const a = Draft(prompt);",

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from instrc import Report, Source
 from instrc.language.habits import name_habits
 from instrc.language.parser import parse
-from instrc.problems.report import Report
-from instrc.text.source import Source
 
 
 def problems(text: str) -> list[tuple[str, str]]:

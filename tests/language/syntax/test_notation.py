@@ -5,10 +5,9 @@ import unicodedata
 import pytest
 from programs import bare
 
+from instrc import Report, Source
 from instrc.language.parser import parse
 from instrc.language.surface import Anonymous, Array, Binding, Call, Input, Literal, Name, Object, Pipe, Program, Uri
-from instrc.problems.report import Report
-from instrc.text.source import Source
 
 
 def parsed(text: str) -> Program:

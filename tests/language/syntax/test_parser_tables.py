@@ -13,12 +13,11 @@ from lark.exceptions import UnexpectedInput, UnexpectedToken
 from printing import print_program
 from programs import mutated, mutations, programs
 
-from instrc.language import tables
+from instrc import Report, Source
+from instrc.language import tables  # counted, replaced or built anew here
 from instrc.language.parser import parse
 from instrc.language.surface import Program
-from instrc.problems.report import Report
-from instrc.text import files
-from instrc.text.source import Source
+from instrc.text import files  # JSON text in and out, as the package writes it
 
 INSIDE_TOKENS = {"bad-escape", "lone-surrogate", "stray-character", "bad-number", "not-plain-data", "repeated-key"}
 """Mistakes that the grammar does not see."""

@@ -4,10 +4,9 @@ from hypothesis import given
 from printing import print_program
 from programs import bare, programs
 
+from instrc import Report, Source
 from instrc.language.parser import parse
 from instrc.language.surface import Program
-from instrc.problems.report import Report
-from instrc.text.source import Source
 
 
 def parsed(text: str) -> Program:

@@ -2,11 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from instrc import Problem, Report, Source
 from instrc.language.lexer import decode_source
-from instrc.problems.problem import Problem
-from instrc.problems.report import Report
 from instrc.text.limits import PROGRAM_BYTES
-from instrc.text.source import Source
 
 
 def taken(data: bytes, limit: int = PROGRAM_BYTES) -> Source:

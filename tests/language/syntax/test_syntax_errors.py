@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from printing import print_program
 from programs import mutated, mutations, programs
 
+from instrc import Report, Source
 from instrc.language.habits import name_habits
 from instrc.language.parser import parse
 from instrc.language.surface import Program
-from instrc.problems.report import Report
 from instrc.problems.suggest import applied
-from instrc.text.source import Source
 
 CASE = re.compile(r"^(```|~~~)aug\n(.*?)\n\1\n```text\n(.*?)```$", re.DOTALL | re.MULTILINE)
 CASES = [

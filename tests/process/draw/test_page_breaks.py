@@ -8,7 +8,13 @@ from itertools import pairwise
 import pytest
 from drawn_processes import blocks, straight
 
-from instrc.process.layout import Area, Layout, PlacedBox, layout, leaves
+from instrc.process.layout import (  # places in a picture, before they are numbers in a text
+    Area,
+    Layout,
+    PlacedBox,
+    layout,
+    leaves,
+)
 from instrc.process.picture import picture_of
 from instrc.process.process import Process
 from instrc.text.jsonvalue import Json

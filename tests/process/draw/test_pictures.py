@@ -12,10 +12,16 @@ import pytest
 from drawn_processes import blocks, hostile, straight
 
 import instrc
-from instrc.problems.problem import CompileError
+from instrc import CompileError
 from instrc.process.charts import dot, mermaid
-from instrc.process.layout import TRACK, WIDTH, PlacedBox, PlacedNode, layout
-from instrc.process.picture import Picture, picture_of, wide
+from instrc.process.layout import (  # places in a picture, before they are numbers in a text
+    TRACK,
+    WIDTH,
+    PlacedBox,
+    PlacedNode,
+    layout,
+)
+from instrc.process.picture import Picture, picture_of, wide  # the width of one word
 from instrc.process.picture_page import html
 from instrc.process.process import Process
 from instrc.process.svg import svg

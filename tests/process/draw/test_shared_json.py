@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.process.picture_page import SharedJson
+from instrc.process.picture_page import SharedJson  # values of a page without the page
 
 
 def test_equal_values_have_one_number_and_those_that_differ_in_type_or_order_do_not() -> None:

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from instrc.providers.codec import (
+from instrc.providers.codec import (  # the closed union, each case by itself
     Alternative,
     ArrayCodec,
     BoxCodec,
@@ -30,7 +30,7 @@ from instrc.providers.codec import (
     prune,
     with_parts,
 )
-from instrc.providers.maps import Codecs, Damaged, codecs_of, to_json
+from instrc.providers.maps import Codecs, Damaged, codecs_of, to_json  # one codec of a map
 from instrc.text.jsontext import dumps, loads
 
 TEXT = TextCodec()

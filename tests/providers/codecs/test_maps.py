@@ -9,12 +9,8 @@ from typing import Any
 import pytest
 from objects import closed
 
-from instrc.problems.problem import CompileError
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import encode, lower
-from instrc.providers.lowering.toolset import lower_all
-from instrc.providers.targets import targets
-from instrc.providers.transcode import Inexpressible, KeyRenamer, schemas_of_key
+from instrc import CompileError, Inexpressible, encode, lift, lower, lower_all, targets
+from instrc.providers.transcode import KeyRenamer, schemas_of_key  # a value without the checks around it
 from instrc.schema.validation import DefinitionsValidator
 from instrc.text.jsontext import dumps, loads
 

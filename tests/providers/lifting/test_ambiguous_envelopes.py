@@ -10,12 +10,8 @@ from typing import Any
 import pytest
 from objects import closed
 
-from instrc.problems.problem import CompileError
+from instrc import CompileError, encode, lift, lower, lower_all, targets
 from instrc.problems.targets import AmbiguousAnswer
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import encode, lower
-from instrc.providers.lowering.toolset import lower_all
-from instrc.providers.targets import targets
 from instrc.text.jsontext import dumps
 
 TEXT = {"type": "string"}

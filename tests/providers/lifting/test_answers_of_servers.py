@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 from weather import AI, CALL, OSLO, TEXT, WEATHER
 
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import lower
-from instrc.providers.lowering.toolset import lower_all
+from instrc import lift, lower, lower_all
 
 BEGUN, REST = TEXT[:9], TEXT[9:]
 TOOLS = lower_all([("tool", WEATHER), ("other", {"type": "object", "properties": {}})], "vllm").map

@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 from weather import WEATHER
 
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import lower
-from instrc.providers.lowering.toolset import lower_all
+from instrc import lift, lower, lower_all
 
 TIME: Any = {"type": "object", "properties": {"zone": {"type": "string"}}, "required": ["zone"]}
 HERE = '{"city": "Oslo", "days": 2}'

@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lifting.repair import RepairKind
-from instrc.providers.lowering.lower import lower
-from instrc.providers.lowering.toolset import lower_all
+from instrc import lift, lower, lower_all
+from instrc.providers.lifting.repair import RepairKind  # the list of repairs, or one of them
 from instrc.text.jsontext import dumps, loads
 
 SCHEMA: Any = {

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from instrc.providers.lifting.answers import json_of
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import lower
+from instrc import lift, lower
+from instrc.providers.lifting.answers import json_of  # the shape that an object of a library is read as
 
 SCHEMA: Any = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 TEXT = '{"a": "x"}'

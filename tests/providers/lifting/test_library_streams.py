@@ -9,10 +9,7 @@ from typing import Any
 
 import pytest
 
-from instrc.problems.problem import CompileError
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import lower
-from instrc.providers.lowering.toolset import lower_all
+from instrc import CompileError, lift, lower, lower_all
 
 SCHEMA: Any = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 MAP = lower_all([("one", SCHEMA), ("two", SCHEMA)], "openai").map

@@ -7,11 +7,7 @@ from typing import Any
 
 import pytest
 
-from instrc.problems.problem import CompileError
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import encode, lower
-from instrc.providers.lowering.toolset import lower_all
-from instrc.providers.targets import targets
+from instrc import CompileError, encode, lift, lower, lower_all, targets
 
 SCHEMA: Any = {
     "type": "object",

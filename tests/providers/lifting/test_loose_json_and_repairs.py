@@ -10,10 +10,8 @@ from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.providers.lifting.lift import Lifted, lift
-from instrc.providers.lifting.reply import loose_json
-from instrc.providers.lowering.lower import lower
-from instrc.providers.lowering.toolset import lower_all
+from instrc import Lifted, lift, lower, lower_all
+from instrc.providers.lifting.reply import loose_json  # a text without a call around it
 from instrc.text.jsontext import dumps, loads
 
 TRIP: Any = {

@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lifting.repair import listed_word
-from instrc.providers.lowering.lower import encode, lower
-from instrc.providers.targets import targets
+from instrc import encode, lift, lower, targets
+from instrc.providers.lifting.repair import listed_word  # the list of repairs, or one of them
 from instrc.text.jsontext import dumps
 
 LETTER: Any = {

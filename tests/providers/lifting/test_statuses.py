@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import lower
+from instrc import lift, lower
 
 SCHEMA: Any = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 GOOD = {"a": "x"}

@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import lower
-from instrc.providers.lowering.toolset import lower_all
+from instrc import lift, lower, lower_all
 
 SCHEMA: Any = {
     "type": "object",

@@ -12,10 +12,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
-from instrc.problems.problem import CompileError
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import lower
-from instrc.providers.targets import targets
+from instrc import CompileError, lift, lower, targets
 
 
 class Slot(BaseModel):

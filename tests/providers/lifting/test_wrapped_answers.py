@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 from weather import AI, CALL, OSLO, TEXT, WEATHER
 
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import lower
-from instrc.providers.lowering.toolset import lower_all
+from instrc import lift, lower, lower_all
 
 HALF = TEXT[:9]
 USE = {"type": "tool_use", "id": "c", "name": "tool", "input": OSLO}

@@ -24,12 +24,10 @@ from adversarial import adversarial, instances
 from jsonschema import Draft202012Validator
 from judges import keywords
 
-from instrc.problems.problem import CompileError
-from instrc.providers.lowering.context import Loss
-from instrc.providers.lowering.lower import Lowering, lower
-from instrc.providers.lowering.rules import breaches
-from instrc.providers.targets import targets
-from instrc.providers.transcode import Inexpressible, Transcoder
+from instrc import CompileError, Inexpressible, Lowering, lower, targets
+from instrc.providers.lowering.context import Loss  # one step of a lowering
+from instrc.providers.lowering.rules import breaches  # the rules alone, without asking the engines
+from instrc.providers.transcode import Transcoder  # a value without the checks around it
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import equal
 

@@ -10,16 +10,10 @@ from typing import Any, NamedTuple
 
 from generate import Instances
 from jsonschema import Draft202012Validator
-from judges import keywords
+from judges import breaches, keywords
 
-from instrc.compiler.importing import import_tools
-from instrc.problems.problem import CompileError
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.intake import read, survey
-from instrc.providers.lowering.lower import encode, lower
-from instrc.providers.lowering.rules import breaches
-from instrc.providers.lowering.verify import verify
-from instrc.providers.transcode import Inexpressible
+from instrc import CompileError, Inexpressible, encode, import_tools, lift, lower, verify
+from instrc.providers.lowering.intake import read, survey  # what a schema is read as, before it is lowered
 from instrc.schema.samples import sample
 from instrc.schema.walk import map_schemas
 from instrc.text.jsontext import dumps, loads

@@ -7,19 +7,14 @@ from typing import Any
 
 import pytest
 from generate import schema_of
+from judges import breaches
 from objects import closed
 
-from instrc.problems.problem import CompileError
-from instrc.problems.report import Report
+from instrc import CompileError, Report, encode, lift, lower, lower_all, targets
 from instrc.providers.dialect import Limits
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.build import count, exceeded
-from instrc.providers.lowering.context import LoweringOptions
-from instrc.providers.lowering.lower import encode, lower
-from instrc.providers.lowering.rebuild import rebuild
-from instrc.providers.lowering.rules import breaches
-from instrc.providers.lowering.toolset import lower_all
-from instrc.providers.targets import targets
+from instrc.providers.lowering.build import count, exceeded  # one step of a lowering, on budgets that no target has
+from instrc.providers.lowering.context import LoweringOptions  # one step of a lowering
+from instrc.providers.lowering.rebuild import rebuild  # one step of a lowering, on budgets that no target has
 from instrc.text.jsontext import dumps
 
 

@@ -11,13 +11,11 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
+from judges import breaches
 
 import instrc
+from instrc import lower, lower_all, targets
 from instrc.providers.dialect import Limits
-from instrc.providers.lowering.lower import lower
-from instrc.providers.lowering.rules import breaches
-from instrc.providers.lowering.toolset import lower_all
-from instrc.providers.targets import targets
 from instrc.text.jsontext import dumps
 
 TEXT = {"type": "string"}

@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 from journeys import ENDINGS, tools, tried
 
-from instrc.compiler.importing import import_tools
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import encode, lower
-from instrc.providers.targets import targets
+from instrc import encode, import_tools, lift, lower, targets
 
 FOLDER = Path(__file__).parents[2] / "data" / "functions"
 FILES = sorted(path for path in FOLDER.iterdir() if path.suffix in ENDINGS)

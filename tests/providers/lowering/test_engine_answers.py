@@ -17,9 +17,7 @@ from generate import schema_of
 from jsonschema import Draft202012Validator
 from judges import keywords
 
-from instrc.problems.problem import CompileError
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import lower
+from instrc import CompileError, lift, lower
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 

@@ -10,10 +10,8 @@ from typing import Any
 
 import pytest
 
-from instrc.providers.dialect import Dialect, NameRule
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import encode, lower
-from instrc.providers.targets import targets
+from instrc import Dialect, encode, lift, lower, targets
+from instrc.providers.dialect import NameRule  # a dialect is made here
 
 RICH: Any = {
     "type": "object",

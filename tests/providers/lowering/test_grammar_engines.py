@@ -11,11 +11,9 @@ import pytest
 from generate import schema_of
 from test_facts_of_targets import RICH
 
-from instrc.problems.problem import CompileError
-from instrc.providers.lowering.lower import lower
-from instrc.providers.lowering.verify import ENDLESS, expanded_size, swaps, verify
-from instrc.providers.targets import targets
-from instrc.schema.samples import SAMPLE_OPTIONAL_LEVELS, sample
+from instrc import CompileError, lower, targets, verify
+from instrc.providers.lowering.verify import ENDLESS, expanded_size, swaps  # the swaps that an engine is asked about
+from instrc.schema.samples import SAMPLE_OPTIONAL_LEVELS, sample  # the limit that is tried here
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import at
 

@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 from objects import closed
 
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import lower
-from instrc.providers.lowering.toolset import lower_all
+from instrc import lift, lower, lower_all
 
 OPEN = ["gemini-schema", "gigachat", "ollama"]
 """Targets whose objects cannot be closed."""

@@ -12,14 +12,10 @@ from hunting import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from judges import keywords
+from judges import breaches, keywords
 
-from instrc.problems.problem import CompileError
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import Lowering, lower
-from instrc.providers.lowering.rules import breaches
-from instrc.providers.targets import targets
-from instrc.providers.transcode import Inexpressible, Transcoder
+from instrc import CompileError, Inexpressible, Lowering, lift, lower, targets
+from instrc.providers.transcode import Transcoder  # a value without the checks around it
 from instrc.schema.validation import validate
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import equal

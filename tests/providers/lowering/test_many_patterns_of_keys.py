@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 from objects import closed
 
-from instrc.providers.codec import RefCodec
-from instrc.providers.lowering.context import PayloadDefinitions, Variant, key_names
-from instrc.providers.lowering.lower import lower
-from instrc.providers.lowering.unions import COMPARED_PAIRS, _mistakable
-from instrc.providers.targets import targets
+from instrc import lower, targets
+from instrc.providers.codec import RefCodec  # the closed union, each case by itself
+from instrc.providers.lowering.context import PayloadDefinitions, Variant, key_names  # one step of a lowering
+from instrc.providers.lowering.unions import COMPARED_PAIRS, _mistakable  # one question about many alternatives
 from instrc.text.jsonvalue import JsonObject, mapping
 
 

@@ -9,10 +9,9 @@ from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.context import legal
-from instrc.providers.lowering.lower import Mentions, encode, lower
-from instrc.providers.targets import targets
+from instrc import encode, lift, lower, targets
+from instrc.providers.lowering.context import legal  # one step of a lowering
+from instrc.providers.lowering.lower import Mentions  # one step of a lowering
 
 ANTHROPIC = targets()["anthropic"].key
 GEMINI = targets()["gemini"].key

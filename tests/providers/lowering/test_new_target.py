@@ -9,14 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from judges import breaches
 
-from instrc.providers.dialect import Dialect, Fact, Limits, NameRule, Spelling
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import encode, lower
-from instrc.providers.lowering.rules import breaches
-from instrc.providers.lowering.toolset import lower_all
-from instrc.providers.lowering.verify import verify
-from instrc.providers.targets import rows, target_facts, targets
+from instrc import Dialect, encode, lift, lower, lower_all, targets, verify
+from instrc.providers.dialect import Fact, Limits, NameRule, Spelling  # a dialect is made here
+from instrc.providers.targets import rows, target_facts  # the table on the page of targets
 
 TOY = Dialect(
     name="toy",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from instrc.providers.lowering.context import DESCRIBED_VALUE, join_notes, note
+from instrc.providers.lowering.context import DESCRIBED_VALUE, join_notes, note  # one step of a lowering
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from instrc.providers.lowering.lower import lower
+from instrc import lower
 from instrc.schema.relations import satisfies
 from instrc.schema.samples import sample
 

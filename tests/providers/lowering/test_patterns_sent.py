@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import lower
-from instrc.providers.lowering.target_patterns import pattern_for
+from instrc import lift, lower
+from instrc.providers.lowering.target_patterns import pattern_for  # one pattern without a schema around it
 from instrc.providers.targets import dialect
 
 

@@ -11,17 +11,14 @@ from hunting import examples
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from judges import breaches
 from test_engine_answers import answers
 
 import instrc
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.build import exceeded
-from instrc.providers.lowering.lower import encode, lower
-from instrc.providers.lowering.rules import breaches
-from instrc.providers.lowering.toolset import lower_all
-from instrc.providers.targets import dialect, targets
+from instrc import check_plan, encode, lift, lower, lower_all, targets
+from instrc.providers.lowering.build import exceeded  # one step of a lowering, on budgets that no target has
+from instrc.providers.targets import dialect
 from instrc.text.jsontext import dumps
-from instrc.tools.plan_check import check_plan
 
 QUICKLY = (Phase.explicit, Phase.reuse, Phase.generate)
 """To make fifty arguments simpler takes minutes."""

@@ -7,14 +7,10 @@ import tracemalloc
 from typing import Any
 
 import pytest
+from judges import breaches
 from objects import closed
 
-from instrc.problems.problem import CompileError
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import encode, lower
-from instrc.providers.lowering.rules import breaches
-from instrc.providers.lowering.verify import verify
-from instrc.providers.targets import targets
+from instrc import CompileError, encode, lift, lower, targets, verify
 from instrc.text.jsontext import dumps
 
 

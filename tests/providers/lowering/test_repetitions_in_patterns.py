@@ -7,11 +7,14 @@ import re2
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from judges import breaches
 
-from instrc.providers.lowering.lower import lower
-from instrc.providers.lowering.rules import breaches
-from instrc.providers.lowering.target_patterns import SPLIT_PATTERN, counts, split_repetitions
-from instrc.providers.lowering.verify import verify
+from instrc import lower, verify
+from instrc.providers.lowering.target_patterns import (  # one pattern without a schema around it
+    SPLIT_PATTERN,
+    counts,
+    split_repetitions,
+)
 
 SAME = {
     "^[a-z]{1,255}$": "^[a-z]{1,128}[a-z]{0,127}$",

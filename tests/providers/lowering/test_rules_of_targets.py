@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from test_facts_of_targets import RICH
 
-from instrc.providers.lowering.lower import lower
-from instrc.providers.lowering.rules import Breach, breaches
-from instrc.providers.targets import targets
+from instrc import lower, targets
+from instrc.providers.lowering.rules import Breach, breaches  # the rules alone, without asking the engines
 from instrc.text.jsonvalue import at
 
 Plant = Callable[[Any], object]

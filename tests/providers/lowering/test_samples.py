@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from instrc.providers.lowering.verify import swaps
+from instrc.providers.lowering.verify import swaps  # the swaps that an engine is asked about
 from instrc.schema.formats import CHECKS
 from instrc.schema.samples import sample
 from instrc.schema.validation import validate

@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from judges import breaches
 from objects import closed
 
-from instrc.problems.problem import CompileError
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.context import Loss
-from instrc.providers.lowering.intake import read, survey
-from instrc.providers.lowering.lower import encode, lower
-from instrc.providers.lowering.rules import breaches
-from instrc.providers.targets import targets
+from instrc import CompileError, encode, lift, lower, targets
+from instrc.providers.lowering.context import Loss  # one step of a lowering
+from instrc.providers.lowering.intake import read, survey  # what a schema is read as, before it is lowered
 
 WILD: dict[str, Any] = {
     "dict with python types": {

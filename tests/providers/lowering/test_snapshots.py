@@ -9,8 +9,8 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 from test_facts_of_targets import RICH
 
-from instrc.providers.lowering.lower import lower
-from instrc.providers.targets import table, target_facts, targets
+from instrc import lower, targets
+from instrc.providers.targets import table, target_facts  # the table on the page of targets
 
 WEATHER: Any = {
     "type": "object",

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from judges import breaches
 
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import encode, lower
-from instrc.providers.lowering.rules import breaches
+from instrc import encode, lift, lower
 
 LIKE_A_REFERENCE: Any = {"$ref": "#"}
 

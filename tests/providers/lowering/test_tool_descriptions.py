@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from instrc.providers.lowering.lower import lower
-from instrc.providers.targets import targets
+from instrc import lower, targets
 from instrc.text.jsontext import dumps
 
 TITLED: Any = {"title": "Find a slot", "type": "object", "properties": {"a": {"type": "string"}}}

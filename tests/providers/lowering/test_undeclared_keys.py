@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from instrc.providers.lowering.lower import encode, lower
-from instrc.providers.transcode import Inexpressible
+from instrc import Inexpressible, encode, lower
 from instrc.text.jsonvalue import Json, JsonObject
 
 TRIP: JsonObject = {

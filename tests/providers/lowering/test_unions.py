@@ -6,11 +6,10 @@ from itertools import permutations
 from typing import Any
 
 import pytest
+from judges import breaches
 from objects import closed
 
-from instrc.providers.lifting.lift import lift
-from instrc.providers.lowering.lower import encode, lower
-from instrc.providers.lowering.rules import breaches
+from instrc import encode, lift, lower
 from instrc.schema.walk import walk
 
 TEXT: Any = {"type": "string"}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import instrc
 from instrc import CompileError, subsumes
 from instrc.schema.flattening.flatten import flatten
-from instrc.schema.flattening.flattener import intersect
+from instrc.schema.flattening.flattener import intersect  # compared with the thorough way, which users do not choose
 from instrc.schema.relations import disjoint, implies, satisfies
 from instrc.schema.strip import split, strip
 from instrc.schema.upgrade import upgrade

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from instrc.problems.report import Report
-from instrc.problems.schemas import ClosedAway, Contradiction
+from instrc import Report, Source, Span
+from instrc.problems.schemas import ClosedAway, Contradiction  # the class of one problem
 from instrc.schema.flattening.flatten import flatten
-from instrc.text.source import Source, Span
 
 CASES: dict[str, tuple[Any, Any, tuple[str, str]]] = {
     "types": ([{"type": "string"}, {"type": "number"}], False, ("/allOf/0/type", "/allOf/1/type")),

@@ -8,8 +8,8 @@ import jsonschema
 import jsonschema_rs
 import pytest
 
-from instrc.problems.problem import CompileError
-from instrc.schema.drafts import DRAFT_4, dialect_of_uri, modern
+from instrc import CompileError
+from instrc.schema.drafts import DRAFT_4, dialect_of_uri, modern  # one draft by itself
 from instrc.schema.drafts import NULLABLE as TODAY_WITH_NULLABLE
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.upgrade import upgrade

@@ -17,9 +17,9 @@ import orjson
 import pytest
 from making import Maker
 
-from instrc.problems.problem import CompileError
-from instrc.schema.flattening.flatten import flatten, sizes
-from instrc.schema.patterns import broken
+from instrc import CompileError
+from instrc.schema.flattening.flatten import flatten, sizes  # the size that its limit is held against
+from instrc.schema.patterns import broken  # one expression without a schema
 from instrc.schema.strip import split, strip
 from instrc.schema.upgrade import upgrade
 from instrc.schema.vocabulary import KEYWORDS

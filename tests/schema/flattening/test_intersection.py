@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.schema.flattening.flattener import intersect
+from instrc.schema.flattening.flattener import intersect  # compared with the thorough way, which users do not choose
 from instrc.schema.flattening.parts import intersection
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from instrc.problems.problem import CompileError
+from instrc import CompileError
 from instrc.schema.flattening.flatten import flatten
-from instrc.schema.flattening.flattener import PlainMerging
+from instrc.schema.flattening.flattener import PlainMerging  # compared with the thorough way, which users do not choose
 from instrc.text.limits import MANY_TERMS
 
 

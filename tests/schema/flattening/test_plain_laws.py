@@ -12,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from making import Maker
 
-from instrc.problems.problem import CompileError
-from instrc.problems.report import Report
+from instrc import CompileError, Report
 from instrc.schema.flattening.flatten import flatten
-from instrc.schema.flattening.flattener import PlainMerging, intersect
+from instrc.schema.flattening.flattener import (  # compared with the thorough way, which users do not choose
+    PlainMerging,
+    intersect,
+)
 from instrc.text.jsontext import dumps
 
 if TYPE_CHECKING:

@@ -8,13 +8,11 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from instrc.problems.problem import CompileError
-from instrc.problems.report import Report
-from instrc.schema.flattening.definitions import Gathering
+from instrc import CompileError, Report, Source
+from instrc.schema.flattening.definitions import Gathering  # names of definitions without a document
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.references import SchemaStore
 from instrc.schema.walk import refers
-from instrc.text.source import Source
 
 
 def names(error: pytest.ExceptionInfo[CompileError]) -> list[str]:

@@ -9,10 +9,10 @@ import pytest
 from judges import verdicts
 from making import Maker
 
-from instrc.problems.report import Report
-from instrc.problems.schemas import Contradiction
+from instrc import Report
+from instrc.problems.schemas import Contradiction  # the class of one problem
 from instrc.schema.flattening.flatten import flatten
-from instrc.schema.flattening.residual import COMPARED_BRANCHES
+from instrc.schema.flattening.residual import COMPARED_BRANCHES  # the limit that is tried here
 
 A, B, C = {"minimum": 1}, {"maxLength": 2}, {"required": ["a"]}
 LONG, SHORT = {"minLength": 5}, {"maxLength": 2}

@@ -10,10 +10,9 @@ import jsonschema_rs
 import orjson
 import pytest
 
-from instrc.problems.problem import CompileError
-from instrc.problems.report import Report
+from instrc import CompileError, Report
 from instrc.schema.flattening.flatten import flatten
-from instrc.schema.flattening.parts import fill, splice
+from instrc.schema.flattening.parts import fill, splice  # slots without a vibe
 
 OUTER = {
     "title": "Outer",

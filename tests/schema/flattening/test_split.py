@@ -12,7 +12,7 @@ from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.schema.strip import escaped, holds_meta, split, strip
+from instrc.schema.strip import escaped, holds_meta, split, strip  # the names of what is taken out
 
 ANSWER = {"_a": 1, "step": {"_b": {"_c": 2}, "x": [{"_d": 3, "y": 4}, [{"$e": 5}], 6]}, "$m": 7}
 SCHEMA = {

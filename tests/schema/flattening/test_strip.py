@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from instrc.problems.problem import CompileError
+from instrc import CompileError
 from instrc.schema.strip import KINDS, strip
 
 FULL: dict[str, Any] = {

@@ -11,10 +11,10 @@ import jsonschema_rs
 import pytest
 from making import Maker
 
-from instrc.problems.problem import CompileError
+from instrc import CompileError
 from instrc.schema.flattening.flatten import flatten
-from instrc.schema.inclusion import comparable, subsumes
-from instrc.schema.instances import instances
+from instrc.schema.inclusion import comparable, subsumes  # the verdict inside, which answers on any keyword
+from instrc.schema.instances import instances  # many values near the bounds
 from instrc.text.jsonvalue import Json
 
 WIDER: list[tuple[Any, Any]] = [
