@@ -319,7 +319,8 @@ def chat_command(
 
     It fills in tools, makes direct calls, and starts processes, which then run separately.
     """
-    from instrc.engines.launch import STORE, offers_of, session_model
+    from instrc.engines.launch import offers_of, session_model
+    from instrc.engines.stores import USUAL_FOLDER
     from instrc.runtime.session import Session
     from instrc.vibes.settings import read_settings
 
@@ -332,7 +333,7 @@ def chat_command(
         ]
         warn_of_made_up_answers(model, read_settings(Path(files[0]).parent), rehearse=rehearse)
         chosen = session_model(model, Path(files[0]))
-        place = (store or Path(STORE)) / "sessions" / f"{Path(session_id).name}.json"
+        place = (store or Path(USUAL_FOLDER)) / "sessions" / f"{Path(session_id).name}.json"
         run_to_end(_talk(Session(session_id, chosen, tuple(found), _read(place)), place))
     except CompileError as error:
         raise exit_with(error, shape) from None

@@ -69,11 +69,12 @@ def engine(
     Usual is `durable` where it is installed; of a stream of items only those that wait are kept, so they are carried in memory.
     """
     from instrc.engines.folder import keeps
-    from instrc.engines.launch import STORE, engine_of
+    from instrc.engines.launch import engine_of
+    from instrc.engines.stores import USUAL_FOLDER
     from instrc.vibes.settings import read_settings
 
     settings = read_settings(Path()).run
-    folder = store or Path(settings.get("store", STORE))
+    folder = store or Path(settings.get("store", USUAL_FOLDER))
     usual = "memory" if keep == "open" or find_spec("dbos") is None else "durable"
     if name is None and run is not None and keeps(folder, run):
         name = "memory"

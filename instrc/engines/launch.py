@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -18,6 +17,7 @@ from typing import Literal, TypeAlias, cast
 from instrc import problems
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.engines.prepare import Prepared, activities_of, all_activities, imported, prepare, rehearsed, unregistered
+from instrc.engines.stores import USUAL_FOLDER, require_place, scheme_of
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
@@ -319,10 +319,6 @@ ENGINES: dict[str, str] = {
 """What makes each engine: `module:callable`, called with the folder of its store, `equip`, `people`, `watch` and `keep`."""
 
 
-STORE = ".instrc"
-"""The folder that runs are kept in."""
-
-
 def engine_of(
     name: str,
     store: Path | None,
@@ -338,7 +334,7 @@ def engine_of(
         near = nearest(name, ENGINES)
         raise CompileError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason, nearest=near)])
     if store is not None:
-        _require_folder(store)
+        require_place(store)
     module, _, maker = ENGINES[name].partition(":")
     try:
         loaded = import_module(module)
@@ -347,22 +343,6 @@ def engine_of(
         raise CompileError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason)]) from None
     made: Engine = getattr(loaded, maker)(store, equip, people=people, watch=watch, keep=keep)
     return made
-
-
-def _require_folder(store: Path) -> None:
-    """Refuse a store where no folder is and none can be made; an address of a database is none of our business."""
-    if "://" in os.fspath(store) or os.fspath(store).startswith(("postgres:", "postgresql:", "postgresql+")):
-        return
-    reason = None
-    try:
-        if not stat.S_ISDIR(store.stat().st_mode):
-            reason = "it is not a folder"
-    except FileNotFoundError:
-        return
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-    if reason is not None:
-        raise CompileError([problems.runs.UnusableStore(store=os.fspath(store)[:200], reason=reason)])
 
 
 # Engines in a program: one for each store, whose runs may use functions that only this program has.
@@ -445,8 +425,8 @@ _hosts: dict[tuple[str, str], Host] = {}
 
 def host_of(name: str, store: str | os.PathLike[str] | None) -> Host:
     """Return the engine of this program for a store: one for all its runs."""
-    place = os.fspath(store) if store is not None else STORE
-    key = (name, place if "://" in place else os.path.abspath(place))  # noqa: PTH100  -- a key, not a path
+    place = os.fspath(store) if store is not None else USUAL_FOLDER
+    key = (name, place if scheme_of(place) else os.path.abspath(place))  # noqa: PTH100  -- a key, not a path
     if key not in _hosts:
         _hosts[key] = Host(name, Path(place))
     return _hosts[key]

@@ -30,6 +30,7 @@ from instrc import Activities, Sample
 from instrc.engines.dbos import store  # processes are stopped between two steps of it
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.engines.folder import FolderEngine  # the engine itself, with effects of the test
+from instrc.engines.stores import store_of  # the database without the engine
 from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Engine, Launch
@@ -74,12 +75,12 @@ def bare_dbos(steps: int) -> float:
             await DBOS.run_step_async({"name": "work"}, work, None)
         return count
 
-    location = store.location_of(Path(tempfile.mkdtemp()))
+    location = store_of(Path(tempfile.mkdtemp()))
     DBOS(
         config={
             "name": "bare",
-            "system_database_url": location.url.render_as_string(),
-            "system_database_engine": store.open_engine(location),
+            "system_database_url": location.address,
+            "system_database_engine": location.open(),
             "serializer": store.SERIALIZER,
             "log_level": "CRITICAL",
         }

@@ -16,6 +16,7 @@ from dbos import DBOS, DBOSClient, StepInfo, WorkflowStatus
 from instrc import problems
 from instrc.engines.dbos import store
 from instrc.engines.memory import MemoryPort
+from instrc.engines.stores import RunStore
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Effects, RunChild
@@ -418,7 +419,7 @@ MakeEffects: TypeAlias = "Callable[[str, PinnedPlan, JsonObject], Effects]"
 class RunCarrier(RunHost, Protocol):
     """What carries runs, with what each run needs."""
 
-    location: store.StoreLocation
+    location: RunStore
     claims: Claims
     make_effects: MakeEffects
     people: People | None

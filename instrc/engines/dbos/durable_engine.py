@@ -16,7 +16,7 @@ from instrc import problems
 from instrc.engines.dbos import store
 from instrc.engines.dbos.carrying import entries_of, rebuild_journal
 from instrc.engines.dbos.runner import POLL, Runner
-from instrc.engines.dbos.store import acquired
+from instrc.engines.stores import RunStore, store_of
 from instrc.problems.problem import CompileError
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Equip, Keep, Launch, LaunchDocument, People, Question, RunReport, RunStatus, chosen, question_of
@@ -94,14 +94,14 @@ _T = TypeVar("_T")
 class StoreClient:
     """Reads a store, and asks those who carry its runs to begin one; it is opened when it is first needed."""
 
-    def __init__(self, location: store.StoreLocation) -> None:
+    def __init__(self, location: RunStore) -> None:
         self.location = location
         self._engine: sa.Engine | None = None
 
     def db(self) -> sa.Engine:
         """Return the store."""
         if self._engine is None:
-            self._engine = store.open_engine(self.location)
+            self._engine = self.location.open()
         return self._engine
 
     def close(self) -> None:
@@ -133,10 +133,10 @@ class StoreClient:
 
     async def is_there(self) -> bool:
         """Tell whether anything was ever kept here."""
-        if self.location.is_file and not self.location.file.exists():
+        if not self.location.exists():
             return False
         with store.trouble(self.location):
-            return await asyncio.to_thread(store.has_tables, self.db())
+            return await asyncio.to_thread(store.has_tables, self.location, self.db())
 
     async def find(self, run: str) -> WorkflowStatus | None:
         """Return what is recorded of a run."""
@@ -189,7 +189,7 @@ class DurableEngine:
         keep: Keep = "all",
     ) -> None:
         """With `keep="open"` no traces are written."""
-        self.location: store.StoreLocation = store.location_of(where)
+        self.location: RunStore = store_of(where)
         self.equip = equip
         self.people = people
         self.watch = watch
@@ -289,7 +289,7 @@ class DurableEngine:
 
     async def reach(self) -> None:
         """Make sure that the server of a database answers; an `UnreachableError` if it does not."""
-        if not self.location.is_file:
+        if not self.location.is_local:
             with store.unreachable():
                 await self.asker.reach()
 
@@ -298,7 +298,7 @@ class DurableEngine:
 
         An `UnreachableError` if the server of a database ends meanwhile: the runs are left as they are.
         """
-        with nullcontext() if self.location.is_file else store.unreachable():
+        with nullcontext() if self.location.is_local else store.unreachable():
             return await self._serve(stop)
 
     async def _serve(self, stop: asyncio.Event) -> int:
@@ -311,8 +311,8 @@ class DurableEngine:
                 await runner.away(runner.resume(run))
         while not stop.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), None if self.location.is_file else _LOOK)
-            if not self.location.is_file and not await asyncio.to_thread(lambda: runner.lock.is_locked):
+                await asyncio.wait_for(stop.wait(), None if self.location.is_local else _LOOK)
+            if not self.location.is_local and not await asyncio.to_thread(lambda: runner.lock.is_locked):
                 await asyncio.to_thread(self.close)
                 reason = "its server has ended the connection"
                 raise CompileError([problems.runs.UnusableStore(store=self.location.shown, reason=reason)])
@@ -363,7 +363,8 @@ class DurableEngine:
     def _open_runner(self) -> Runner | None:
         if (other := Runner.current) is not None and not other.retire():
             raise CompileError([problems.runs.StoreInUse(store=other.location.shown)])
-        lock = acquired(self.location, self.asker.db())
+        with store.trouble(self.location):
+            lock = self.location.lock(self.asker.db())
         if lock is None:
             return None
         runner = Runner(self.location, self.asker.db(), lock, self._make_effects, self.people)

@@ -19,7 +19,7 @@ from dbos import DBOS, DBOSClient, DBOSConfig, SetWorkflowID
 from instrc import problems
 from instrc.engines.dbos import store
 from instrc.engines.dbos.carrying import Claims, Live, MakeEffects, carry
-from instrc.engines.dbos.store import HeldLock
+from instrc.engines.stores import RunStore, StoreLock, StoreWatch
 from instrc.problems.problem import CompileError
 from instrc.runtime.engine import LaunchDocument, People
 from instrc.runtime.interpreter.documents import Outcome
@@ -109,6 +109,7 @@ LINGER = 5.0
 class Resting(Protocol):
     """What carries runs, as far as it rests."""
 
+    location: RunStore
     engine: sa.Engine
     client: DBOSClient
 
@@ -163,7 +164,7 @@ class Rest:
                 self.asleep = False
 
     async def _watch(self) -> None:
-        watch = store.Watch(self.runner.engine)
+        watch = self.runner.location.watch(self.runner.engine)
         try:
             while True:
                 await asyncio.sleep(SLOW_POLL if self.asleep and not watch.is_cheap else POLL)
@@ -172,7 +173,7 @@ class Rest:
         finally:
             watch.close()
 
-    async def _look(self, watch: store.Watch) -> None:
+    async def _look(self, watch: StoreWatch) -> None:
         if watch.changed():
             await self._read()
         for run in [run for run, due in self.parked.items() if due is not None and due <= time()]:
@@ -240,7 +241,7 @@ class Runner:
     """Held by who opens one, or closes one to open another."""
 
     def __init__(
-        self, location: store.StoreLocation, engine: sa.Engine, lock: HeldLock, make_effects: MakeEffects, people: People | None
+        self, location: RunStore, engine: sa.Engine, lock: StoreLock, make_effects: MakeEffects, people: People | None
     ) -> None:
         self.location = location
         self.engine = engine
@@ -275,7 +276,7 @@ class Runner:
         self.claims.begin_anew(executor)
         config: DBOSConfig = {
             "name": store.APPLICATION,
-            "system_database_url": self.location.url.render_as_string(hide_password=False),
+            "system_database_url": self.location.address,
             "system_database_engine": self.engine,
             "serializer": store.SERIALIZER,
             "application_version": store.APPLICATION,

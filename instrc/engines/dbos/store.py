@@ -1,96 +1,28 @@
-"""The store of durable runs, its lock, and the mail to the process that carries them."""
+"""What all stores of durable runs share: names in them, the client of DBOS, errors, and the mail to who carries the runs."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 import sqlalchemy as sa
 from dbos import DBOSClient, DBOSPortableJSONSerializer
-from filelock import FileLock, Timeout
 
 from instrc import problems
+from instrc.engines.stores import RunStore
 from instrc.problems.problem import CompileError
 from instrc.runtime.engine import UnreachableError
 from instrc.runtime.secrets import redacted
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, as_object
-from instrc.vibes.find_files import make_unversioned
 
-# The store of durable runs: an SQLite file in a folder, or a PostgreSQL database; what is wrong with it is one clear problem.
-
-
-FILE = "runs.sqlite"
-LOCAL = ".instrc"
-"""Where traces are written if the store is a database."""
 APPLICATION = "instrc"
 QUEUE = "instrc"
 """The queue by which the process that carries runs gets those that go on, or that another process has begun."""
 WORKFLOW = "instrc-run"
 SERIALIZER = DBOSPortableJSONSerializer()
-_BUSY = 30_000
-"""Milliseconds to wait for another process that writes."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoreLocation:
-    """Where runs are kept."""
-
-    folder: Path
-    """Of traces and of the lock."""
-    url: sa.URL
-
-    @property
-    def is_file(self) -> bool:
-        """Whether the store is a file, and no database of a server."""
-        return self.url.get_backend_name() == "sqlite"
-
-    @property
-    def file(self) -> Path:
-        """Where an SQLite store lies."""
-        return self.folder / FILE
-
-    @property
-    def shown(self) -> str:
-        """As a person is told; a password is left out."""
-        if self.is_file:
-            return self.folder.as_posix()
-        return self.url.render_as_string(hide_password=True)
-
-
-def location_of(store: Path | str | None) -> StoreLocation:
-    """Return the location of a folder, or of a URL as `postgresql://…` (a `Path` has only one slash left of it)."""
-    text = str(store or LOCAL)
-    if text.startswith(("postgres:", "postgresql:", "postgresql+")):
-        scheme, _, rest = text.partition(":")
-        url = sa.make_url(f"postgresql+psycopg://{rest.lstrip('/')}" if "+" not in scheme else f"{scheme}://{rest.lstrip('/')}")
-        return StoreLocation(Path(LOCAL), url)
-    folder = Path(text)
-    return StoreLocation(folder, sa.URL.create("sqlite", database=(folder / FILE).absolute().as_posix()))
-
-
-def open_engine(location: StoreLocation) -> sa.Engine:
-    """Return the engine of a store, with the settings without which runs are lost or blocked."""
-    if not location.is_file:
-        said = {"client_encoding": "utf8"}  # a database made where the language is `C` has no encoding: texts would come as bytes
-        return sa.create_engine(location.url, pool_size=20, pool_pre_ping=True, connect_args=said)
-    with trouble(location):
-        make_unversioned(location.folder)
-    engine = sa.create_engine(location.url, pool_size=10, connect_args={"check_same_thread": False})
-
-    @sa.event.listens_for(engine, "connect")
-    def prepare(connection: sqlite3.Connection, _record: object) -> None:
-        connection.isolation_level = "IMMEDIATE"
-        connection.execute(f"PRAGMA busy_timeout={_BUSY}")
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("PRAGMA foreign_keys=ON")
-
-    return engine
 
 
 def close_engine(engine: sa.Engine) -> None:
@@ -105,10 +37,9 @@ def close_engine(engine: sa.Engine) -> None:
     left.dispose()  # what was given back between the two
 
 
-def has_tables(engine: sa.Engine) -> bool:
-    """Tell whether anything was ever kept here."""
-    schema = None if engine.dialect.name == "sqlite" else "dbos"
-    return sa.inspect(engine).has_table("workflow_status", schema=schema) and sa.inspect(engine).has_table("instrc_mail")
+def has_tables(store: RunStore, engine: sa.Engine) -> bool:
+    """Tell whether anything was ever kept in a store."""
+    return sa.inspect(engine).has_table("workflow_status", schema=store.schema) and sa.inspect(engine).has_table("instrc_mail")
 
 
 def client_of(engine: sa.Engine) -> DBOSClient:
@@ -123,12 +54,12 @@ def client_of(engine: sa.Engine) -> DBOSClient:
 
 
 @contextmanager
-def trouble(location: StoreLocation) -> Iterator[None]:
+def trouble(store: RunStore) -> Iterator[None]:
     """Turn what a database or a disk complains of into a problem."""
     try:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as error:
-        raise CompileError([problems.runs.UnusableStore(store=location.shown, reason=reason_of(error))]) from None
+        raise CompileError([problems.runs.UnusableStore(store=store.shown, reason=reason_of(error))]) from None
 
 
 @contextmanager
@@ -148,59 +79,6 @@ def reason_of(error: BaseException) -> str:
         return (error.strerror or str(error)).lower()
     said = str(getattr(error, "orig", None) or error).strip().splitlines()
     return said[0] if said else type(error).__name__
-
-
-# The lock that lets one process carry the runs of a store: of a file, or an advisory one of PostgreSQL.
-
-
-LOCK_FILE = "runner.lock"
-_NUMBER = 0x696E73747263
-"""`instrc` as a number."""
-
-
-class HeldLock(Protocol):
-    """A lock that is held."""
-
-    def release(self) -> None:
-        """Give it free."""
-
-    @property
-    def is_locked(self) -> bool:
-        """Whether it is still held: that of a server ends with the connection."""
-
-
-class _Advisory:
-    def __init__(self, connection: sa.Connection) -> None:
-        self.connection = connection
-
-    def release(self) -> None:
-        self.connection.close()
-
-    @property
-    def is_locked(self) -> bool:
-        try:
-            self.connection.execute(sa.text("SELECT 1"))
-        except sa.exc.SQLAlchemyError:
-            return False
-        return True
-
-
-def acquired(location: StoreLocation, engine: sa.Engine) -> HeldLock | None:
-    """Return the lock of a store; `None` if another process holds it. It ends with the process that holds it."""
-    with trouble(location):
-        if location.is_file:
-            lock = FileLock(location.folder / LOCK_FILE, timeout=0, thread_local=False)
-            try:
-                lock.acquire()
-            except Timeout:
-                return None
-            return lock
-        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        if connection.execute(sa.text(f"SELECT pg_try_advisory_lock({_NUMBER})")).scalar():
-            connection.detach()
-            return _Advisory(connection)
-        connection.close()
-        return None
 
 
 # What processes that do not carry a run send to the one that does: a table beside those of DBOS.
@@ -246,35 +124,6 @@ def unread(engine: sa.Engine) -> list[Letter]:
     with engine.connect() as connection:
         query = sa.select(_TABLE.c.id, _TABLE.c.run, _TABLE.c.body).where(_TABLE.c.verdict == 0).order_by(_TABLE.c.number)
         return [Letter(row.id, row.run, as_object(loads(row.body))) for row in connection.execute(query)]
-
-
-class Watch:
-    """Tells whether anything was written to a store since it was looked at: without a query, where the store is a file."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
-        self._connection: sa.PoolProxiedConnection | None = None
-        self._version: object = None
-
-    @property
-    def is_cheap(self) -> bool:
-        """Whether a look is no query."""
-        return self._engine.dialect.name == "sqlite"
-
-    def changed(self) -> bool:
-        """Tell so; a server cannot say, and is asked each time."""
-        if not self.is_cheap:
-            return True
-        if self._connection is None:
-            self._connection = self._engine.raw_connection()
-        before, [self._version] = self._version, self._connection.cursor().execute("PRAGMA data_version").fetchone()
-        return before != self._version
-
-    def close(self) -> None:
-        """Look no more."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
 
 
 def settle(engine: sa.Engine, letter: str, verdict: LetterVerdict) -> None:

@@ -27,6 +27,7 @@ from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from instrc import problems
+from instrc.engines.stores import USUAL_FOLDER
 from instrc.engines.temporal import documents
 from instrc.engines.temporal.connection import connected, has_search_attributes, trouble
 from instrc.engines.temporal.documents import AnswerMessage, Ended, Launched, Standing
@@ -133,7 +134,6 @@ class ServerClient:
 # The process that begins a run or answers serves the queue as well, as long as it waits.
 
 
-LOCAL = ".instrc"
 HEARTBEAT = 15.0
 """Seconds after which a worker that does not show that it is alive is given up."""
 _FIRST_LOOK = 0.05
@@ -160,7 +160,7 @@ class TemporalEngine:
 
         `events` is the length at which a history is begun anew.
         """
-        self.folder: Path = Path(folder or LOCAL)
+        self.folder: Path = Path(folder or USUAL_FOLDER)
         self.equip = equip
         self.people = people
         self.watch = watch

@@ -16,7 +16,9 @@ from written_processes import ASK, TEXT, call, chunk, process
 
 from instrc import Activities, CompileError, Sample
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
-from instrc.engines.dbos.store import FILE, close_engine, location_of, open_engine  # the file is damaged, locked and read here
+from instrc.engines.dbos.sqlite import FILE  # the file is damaged, locked and read here
+from instrc.engines.dbos.store import close_engine  # as above
+from instrc.engines.stores import store_of  # as above
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch
 from instrc.runtime.plan import plan_of
@@ -160,7 +162,7 @@ def test_a_journal_is_kept_safe_against_power_failure(tmp_path: Path) -> None:
 
 
 def test_a_store_that_is_closed_leaves_no_connection_open_that_a_thread_gives_back_later(tmp_path: Path) -> None:
-    opened = open_engine(location_of(tmp_path / "store"))
+    opened = store_of(tmp_path / "store").open()
     late = opened.connect()
     raw = late.connection.dbapi_connection
     assert raw is not None
@@ -176,17 +178,17 @@ def test_a_store_that_is_closed_leaves_no_connection_open_that_a_thread_gives_ba
 
 
 def test_a_database_is_named_by_its_url_and_its_password_is_never_shown() -> None:
-    location = location_of(Path("postgresql://me:secret@host/runs"))
-    assert location.url.host == "host"
+    location = store_of(Path("postgresql://me:secret@host/runs"))
+    assert location.address == "postgresql+psycopg://me:secret@host/runs"
     assert location.shown == "postgresql+psycopg://me:***@host/runs"
 
 
 def test_a_store_of_files_is_shown_by_its_folder(tmp_path: Path) -> None:
-    assert location_of(tmp_path / "store").shown == (tmp_path / "store").as_posix()
+    assert store_of(tmp_path / "store").shown == (tmp_path / "store").as_posix()
 
 
 def test_a_connection_waits_for_others_writes_all_to_the_disk_and_keeps_references(tmp_path: Path) -> None:
-    opened = open_engine(location_of(tmp_path / "store"))
+    opened = store_of(tmp_path / "store").open()
     with opened.connect() as connection:
         said = {
             name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()

@@ -1,0 +1,88 @@
+"""Runs in a folder: an SQLite file, and a lock beside it."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import sqlalchemy as sa
+from filelock import FileLock, Timeout
+
+from instrc.engines.dbos.store import trouble
+from instrc.engines.stores import StoreLock
+from instrc.vibes.find_files import make_unversioned
+
+FILE = "runs.sqlite"
+LOCK_FILE = "runner.lock"
+_BUSY = 30_000
+"""Milliseconds to wait for another process that writes."""
+
+
+class SqliteStore:
+    """A folder with an SQLite file."""
+
+    schema: str | None = None
+    is_local: bool = True
+
+    def __init__(self, place: str) -> None:
+        self.folder: Path = Path(place)
+        self.shown: str = self.folder.as_posix()
+        self._url = sa.URL.create("sqlite", database=(self.folder / FILE).absolute().as_posix())
+        self.address: str = self._url.render_as_string()
+
+    def exists(self) -> bool:
+        """Tell whether the file is there."""
+        return (self.folder / FILE).exists()
+
+    def open(self) -> sa.Engine:
+        """Return an engine with the settings without which runs are lost or blocked; make the folder."""
+        with trouble(self):
+            make_unversioned(self.folder)
+        engine = sa.create_engine(self._url, pool_size=10, connect_args={"check_same_thread": False})
+
+        @sa.event.listens_for(engine, "connect")
+        def prepare(connection: sqlite3.Connection, _record: object) -> None:
+            connection.isolation_level = "IMMEDIATE"
+            connection.execute(f"PRAGMA busy_timeout={_BUSY}")
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=FULL")
+            connection.execute("PRAGMA foreign_keys=ON")
+
+        return engine
+
+    def lock(self, engine: sa.Engine) -> StoreLock | None:  # noqa: ARG002  -- it is a file
+        """Return the lock of the folder; `None` if another process holds it."""
+        lock = FileLock(self.folder / LOCK_FILE, timeout=0, thread_local=False)
+        try:
+            lock.acquire()
+        except Timeout:
+            return None
+        return lock
+
+    def watch(self, engine: sa.Engine) -> FileWatch:
+        """Return what compares the version of the data that SQLite counts."""
+        return FileWatch(engine)
+
+
+class FileWatch:
+    """Tells whether another connection has written to a file."""
+
+    is_cheap: bool = True
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+        self._connection: sa.PoolProxiedConnection | None = None
+        self._version: object = None
+
+    def changed(self) -> bool:
+        """Tell whether anything was written since the last look; the first look says yes."""
+        if self._connection is None:
+            self._connection = self._engine.raw_connection()
+        before, [self._version] = self._version, self._connection.cursor().execute("PRAGMA data_version").fetchone()
+        return before != self._version
+
+    def close(self) -> None:
+        """Give the connection back."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

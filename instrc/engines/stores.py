@@ -1,0 +1,110 @@
+"""What a store of runs gives the engine that carries them, and which store a place means."""
+
+from __future__ import annotations
+
+import os
+import stat
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa  # the extra `durable`
+
+USUAL_FOLDER: Final = ".instrc"
+"""The folder of runs if no store is named; the traces of a store on a server are there as well."""
+
+STORES: Final = {
+    "": "instrc.engines.dbos.sqlite:SqliteStore",
+    "postgres": "instrc.engines.dbos.postgres:PostgresStore",
+    "postgresql": "instrc.engines.dbos.postgres:PostgresStore",
+}
+"""What makes the store of a place, by the scheme of its URL (a folder has none): `module:class`, called with the place."""
+
+
+class StoreLock(Protocol):
+    """The lock of who carries the runs of a store."""
+
+    def release(self) -> None:
+        """Give it free."""
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether it is still held: that of a server ends with the connection."""
+
+
+class StoreWatch(Protocol):
+    """Tells whether anything was written to a store since the last look."""
+
+    is_cheap: bool
+    """Whether a look is no query, so that it may be frequent."""
+
+    def changed(self) -> bool:
+        """Tell so; a store that cannot tell says yes, and is asked each time."""
+
+    def close(self) -> None:
+        """Look no more."""
+
+
+class RunStore(Protocol):
+    """A database that DBOS keeps runs in."""
+
+    folder: Path
+    """Of the traces."""
+    shown: str
+    """How a person is told of it: without a password."""
+    address: str
+    """The URL by which SQLAlchemy connects, with the password."""
+    schema: str | None
+    """The schema in which DBOS makes its tables."""
+    is_local: bool
+    """Whether it is on this machine: a server may end, and be there again later."""
+
+    def exists(self) -> bool:
+        """Tell whether there may be runs, without making anything."""
+
+    def open(self) -> sa.Engine:
+        """Return an engine whose connections lose nothing and wait for one another; make what has to be there."""
+
+    def lock(self, engine: sa.Engine) -> StoreLock | None:
+        """Return the lock of the store; `None` if another process holds it. It ends with the process that holds it."""
+
+    def watch(self, engine: sa.Engine) -> StoreWatch:
+        """Return what tells of writes."""
+
+
+def scheme_of(place: str | os.PathLike[str]) -> str:
+    """Return the scheme of a store's URL, `postgresql` for `postgresql+psycopg://…`; "" for a folder.
+
+    A URL that was a `Path` has one slash left.
+    """
+    scheme, colon, _ = os.fspath(place).partition(":")
+    scheme = scheme.partition("+")[0]
+    return scheme if colon and scheme in STORES else ""
+
+
+def store_of(place: str | os.PathLike[str] | None) -> RunStore:
+    """Return the store at a place: a folder, or the URL of a database."""
+    place = os.fspath(place or USUAL_FOLDER)
+    module, _, name = STORES[scheme_of(place)].partition(":")
+    made: RunStore = getattr(import_module(module), name)(place)
+    return made
+
+
+def require_place(place: str | os.PathLike[str]) -> None:
+    """Refuse a place where no folder is and none can be made; a URL is looked at when it is opened."""
+    if scheme_of(place):
+        return
+    reason = None
+    try:
+        if not stat.S_ISDIR(os.stat(place).st_mode):  # noqa: PTH116  -- any text, as the user wrote it
+            reason = "it is not a folder"
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+    if reason is not None:
+        raise CompileError([problems.runs.UnusableStore(store=os.fspath(place)[:200], reason=reason)])
