@@ -12,16 +12,15 @@ from instrc.compiler.graph import Artefact
 from instrc.compiler.resolve import schemas_in_memory
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.engines.folder import EngineRun
-from instrc.engines.launch import EngineName, Here, Launcher, Own, close_stores, equipped, given_inputs, host_of, how_of
+from instrc.engines.launch import EngineName, Here, Launcher, Own, close_stores, given_inputs, host_of
 from instrc.engines.memory import LiveRun
-from instrc.engines.prepare import Prepared, all_activities, prepare
+from instrc.engines.prepare import Prepared, prepare
 from instrc.problems.problem import CompileError, CompileWarning, Problem
 from instrc.problems.report import Report
 from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Check
 from instrc.runtime.engine import People, Run, run_to_end
 from instrc.runtime.interpreter import versions
-from instrc.runtime.models.catalogue import model_of
 from instrc.runtime.models.model import Model
 from instrc.runtime.traces import Sink
 from instrc.schema import inclusion as comparing
@@ -427,13 +426,12 @@ async def run_async(
     _require(model, export, id, requests, tokens, watch)
     prepared = _prepared(program, export, roots, shared, vibes)
     own = _own_equipment(model, activities, checks)
-    known = all_activities(prepared, own.activities or Activities(), rehearse=rehearse)
     words = model if isinstance(model, str) else None
-    how = how_of(prepared, model=words, rehearse=rehearse, own=own)
-    made = Launcher(prepared, activities=known, requests=requests, tokens=tokens, how=how, rehearse=rehearse).launch(input, id)
+    launcher = Launcher(prepared, model=words, own=own, requests=requests, tokens=tokens, rehearse=rehearse)
+    made = launcher.launch(input, id)
     if arguments.text("engine", engine) == "memory" and store is None:
-        effects = equipped(prepared, made.run, _model(own, how, prepared), known, watch, own.checks)
-        return await LiveRun(made.plan, versions.begin(made.plan, made.inputs), effects, people).resume_async()
+        state = versions.begin(made.plan, made.inputs)
+        return await LiveRun(made.plan, state, launcher.effects(made.run, watch), people).resume_async()
     host = host_of(engine, None if store is None else arguments.path("store", store))
     host.take(made.run, Here(own, people, watch))
     return EngineRun(host, await host.start(made))
@@ -529,12 +527,6 @@ async def find_run_async(
 def _own_equipment(model: Model | str | None, activities: Handlers, checks: Mapping[str, Check] | None) -> Own:
     given = activities if isinstance(activities, Activities) else Activities(activities)
     return Own(None if isinstance(model, str) else model, given or None, {} if checks is None else _checks(checks))
-
-
-def _model(own: Own, how: dict[str, Json], prepared: Prepared) -> Model | None:
-    """Return the model that is given, else that of the words or of the project."""
-    words = how["model"]
-    return model_of(words, prepared.folder) if own.model is None and isinstance(words, str) else own.model
 
 
 def _prepared(

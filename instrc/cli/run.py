@@ -216,7 +216,7 @@ def run_command(
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Run a program: a tool, a direct call, or a process."""
-    from instrc.engines.launch import new_id
+    from instrc.engines.launch import Launcher, new_id
     from instrc.engines.prepare import prepare
 
     try:
@@ -232,7 +232,7 @@ def run_command(
             raise typer.Exit(rehearse_all(prepared, prompt, as_json=as_json, output=output))
         _refuse_idle(items, {"--input": given, "--ask": ask, "--json": as_json}, concurrency)
         warn_of_made_up_answers(model, prepared.settings, rehearse=rehearse)
-        launcher = _launcher(prepared, model, batch=batch, requests=requests, tokens=tokens, rehearse=rehearse)
+        launcher = Launcher(prepared, model=model, batch=batch, requests=requests, tokens=tokens, rehearse=rehearse)
         if items is not None:
             open_ = engine(store, engine_name, keep="open")
             launch = partial(_launch_item, launcher, run_id or new_id(prepared.name))
@@ -257,19 +257,6 @@ def _refuse_idle(items: str | None, options: dict[str, object], concurrency: int
     if items is None and concurrency is not None:
         message = "--concurrency belongs to --items"
         raise typer.BadParameter(message)
-
-
-def _launcher(
-    prepared: Prepared, model: str | None, *, batch: int, requests: int | None, tokens: int | None, rehearse: bool
-) -> Launcher:
-    """Return what begins runs of a program, with its models and activities."""
-    from instrc.engines.launch import Launcher, how_of
-    from instrc.engines.prepare import all_activities
-    from instrc.runtime.activities import Activities
-
-    how = how_of(prepared, model=model, rehearse=rehearse, batch=batch)
-    known = all_activities(prepared, Activities(), rehearse=rehearse)
-    return Launcher(prepared, activities=known, requests=requests, tokens=tokens, how=how, rehearse=rehearse)
 
 
 def _launch_item(launcher: Launcher, name: str, number: int, given: Json) -> Launch:

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias, cast
 
 from instrc import problems
 from instrc.compiler.workspace import OptionOverrides, Workspace
-from instrc.engines.prepare import Prepared, activities_of, all_activities, imported, prepare, rehearsed, unregistered
+from instrc.engines.prepare import Prepared, activities_of, imported, prepare, rehearsed, unregistered
 from instrc.engines.stores import USUAL_FOLDER, require_place, scheme_of
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -38,7 +38,7 @@ from instrc.text.arguments import is_on
 from instrc.text.jsonvalue import Json, JsonObject, as_integer, as_object, as_text, as_texts, without_type
 from instrc.text.names import file_name
 from instrc.vibes.project import DEFAULT_PROJECT, Project
-from instrc.vibes.settings import Settings, read_settings
+from instrc.vibes.settings import read_settings
 
 # How the effects of a run are made, in the process that begins it and in any other that continues it.
 
@@ -62,34 +62,8 @@ class Own:
         return [name for name, given in there.items() if given]
 
 
-def how_of(prepared: Prepared, *, model: str | None, rehearse: bool, batch: int = 1, own: Own | None = None) -> JsonObject:
-    """Return what another process needs to continue a run: plain JSON, without secrets.
-
-    A model that nobody knows is a problem now: a run that has begun with it could never go on.
-    """
-    words = model or prepared.settings.run.get("model")
-    named = set(prepared.settings.models.values())
-    for each in sorted({words, *named} if isinstance(words, str) and (own is None or own.model is None) else named):
-        model_of(each, prepared.folder)
-    how: JsonObject = {
-        "folder": prepared.folder.absolute().as_posix(),
-        "model": words,
-        "rehearse": rehearse,
-        "batch": batch,
-        "processes": prepared.processes,
-    }
-    if own is not None and own.words:
-        how["own"] = [*own.words]
-    return how
-
-
-def equip(run: str, plan: PinnedPlan, how: JsonObject, sink: Sink) -> Effects:
-    """Return the effects of a run that another process has begun."""
-    return remade(run, plan, how, sink, None)
-
-
-def remade(run: str, plan: PinnedPlan, how: JsonObject, sink: Sink, own: Own | None) -> Effects:
-    """Return the effects of a run; `CompileError` if it uses what only the program that began it has."""
+def equip(run: str, plan: PinnedPlan, how: JsonObject, sink: Sink, own: Own | None = None) -> Effects:
+    """Return the effects of a run, whoever began it; `CompileError` if it uses what only the program that began it has."""
     if own is None and (uses := how.get("own")):
         raise CompileError([problems.runs.NeedsItsProgram(run=run.partition("/")[0], uses=tuple(as_texts(uses)))])
     own = own or Own()
@@ -116,10 +90,7 @@ def _rehearsed_once(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activiti
 _rehearsals: dict[str, Activities] = {}
 """Activities of rehearsals by the digest of their plan: many items have one plan."""
 
-
-@lru_cache(maxsize=16)
-def _settings_of(folder: Path) -> Settings:
-    return read_settings(folder)
+_settings_of = lru_cache(maxsize=16)(read_settings)
 
 
 @lru_cache(maxsize=16)
@@ -171,25 +142,29 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 class Launcher:
-    """Begins runs of one program: its plan is made once. `CompileError` if an activity is not registered."""
+    """Begins runs of one program: its plan, models and activities are found once. `CompileError` if one of them is not there."""
 
     def __init__(
         self,
         prepared: Prepared,
         *,
-        activities: Activities,
+        model: str | None = None,
+        own: Own | None = None,
+        batch: int = 1,
         requests: int | None = None,
         tokens: int | None = None,
-        how: Mapping[str, Json] | None = None,
         rehearse: bool = False,
     ) -> None:
+        """`model` are its words, before those of the settings; `batch` is how many chunks of one kind share a call of it."""
+        self.prepared = prepared
+        self.own: Own = own or Own()
+        found = rehearsed(plan_of(prepared.document), prepared.processes) if rehearse else activities_of(prepared)
+        self.activities: Activities = found.with_those_of(self.own.activities or Activities())
+        self.how: JsonObject = self._how(model, batch, rehearse=rehearse)
         settings = prepared.settings.run
-        self.name: str = prepared.name
-        self.inputs: dict[str, Json] | None = prepared.inputs
-        self.how: dict[str, Json] = dict(how or {})
-        self.plan = plan_of(
+        self.plan: PinnedPlan = plan_of(
             prepared.document,
-            activities=activities.names(),
+            activities=self.activities.names(),
             models=models_by_step(prepared.document, by_vibe(prepared), (prepared.name, prepared.step or "")),
             step=prepared.step,
             asks=settings.get("asks", 2),
@@ -198,9 +173,34 @@ class Launcher:
             tokens=tokens if tokens is not None else settings.get("tokens"),
             pauses=not rehearse,
         )
-        wrong = [] if rehearse else list(unregistered(self.plan, activities))
+        wrong = [] if rehearse else list(unregistered(self.plan, self.activities))
         if wrong:
             raise CompileError(wrong)
+
+    def _how(self, model: str | None, batch: int, *, rehearse: bool) -> JsonObject:
+        """Return what another process needs to continue a run: plain JSON, without secrets.
+
+        A model that nobody knows is a problem now: a run that has begun with it could never go on.
+        """
+        prepared, own = self.prepared, self.own
+        words = model or prepared.settings.run.get("model")
+        named = set(prepared.settings.models.values())
+        for each in sorted({words, *named} if isinstance(words, str) and own.model is None else named):
+            model_of(each, prepared.folder)
+        how: JsonObject = {
+            "folder": prepared.folder.absolute().as_posix(),
+            "model": words,
+            "rehearse": rehearse,
+            "batch": batch,
+            "processes": prepared.processes,
+        }
+        return {**how, "own": [*own.words]} if own.words else how
+
+    def effects(self, run: str, watch: Sink | None) -> Effects:
+        """Return the effects of a run that only this process carries."""
+        words = self.how["model"]
+        model = model_of(words, self.prepared.folder) if self.own.model is None and isinstance(words, str) else self.own.model
+        return equipped(self.prepared, run, model, self.activities, watch, self.own.checks)
 
     def launch(self, given: Json, run: str | None = None, entry: Json = None) -> Launch:
         """Return a run that is to begin; `CompileError` if its inputs do not fit.
@@ -208,20 +208,21 @@ class Launcher:
         `entry` is the answer of its first chunk, where that is filled already.
         """
         wrong: list[Problem] = []
+        reason = None
         if run is not None and not _ID.fullmatch(run):
             reason = "it has letters, digits, `.`, `_` and `-`, at most 100, and begins with a letter or digit"
-            wrong.append(problems.runs.UnusableSetting(what="run id", word=run, reason=reason))
         elif run is not None and file_name(run) != run:
             reason = "no file can have this name on Windows"
-            wrong.append(problems.runs.UnusableSetting(what="run id", word=run, reason=reason))
-        inputs = given_inputs(self.inputs if entry is None else self.plan["process"].get("inputs"), given, wrong)
+        if reason is not None:
+            wrong.append(problems.runs.UnusableSetting(what="run id", word=str(run), reason=reason))
+        inputs = given_inputs(self.prepared.inputs if entry is None else self.plan["process"].get("inputs"), given, wrong)
         if wrong:
             raise CompileError(wrong)
         plan = self.plan
         if entry is not None:
             plan = {**plan, "options": {**plan["options"], "entry": entry}}
             plan["digest"] = plan_digest(plan)
-        return Launch(run or new_id(self.name), self.name, plan, inputs, self.how)
+        return Launch(run or new_id(self.prepared.name), self.prepared.name, plan, inputs, self.how)
 
 
 _ASSIGNED = r"(\w+)=\S*"
@@ -411,7 +412,7 @@ class Host:
 
     def _equip(self, run: str, plan: PinnedPlan, how: JsonObject, sink: Sink) -> Effects:
         here = self._here.get(run.partition("/")[0])
-        return remade(run, plan, how, sink, None if here is None else here.own)
+        return equip(run, plan, how, sink, None if here is None else here.own)
 
     def _watch(self, event: Event) -> None:
         here = self._here.get(event["run"].partition("/")[0])
@@ -463,8 +464,7 @@ def offers_of(
         if artefact.kind == "tool":
             yield SessionTool(artefact.name, artefact.documents["tool"])
             continue
-        known = all_activities(prepared, Activities(), rehearse=rehearse)
-        launcher = Launcher(prepared, activities=known, how=how_of(prepared, model=model, rehearse=rehearse), rehearse=rehearse)
+        launcher = Launcher(prepared, model=model, rehearse=rehearse)
 
         async def begin(name: str, entry: Json, prompt: str, launcher: Launcher = launcher) -> Json:
             try:

@@ -237,12 +237,6 @@ def rehearsed(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activities:
     return found
 
 
-def all_activities(prepared: Prepared, given: Activities, *, rehearse: bool) -> Activities:
-    """Return all activities of a run: those given, before those of the project; in a rehearsal, made ones for the others."""
-    found = rehearsed(plan_of(prepared.document), prepared.processes) if rehearse else activities_of(prepared)
-    return found.with_those_of(given)
-
-
 def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
     """Return the function that `package.module:function` of the settings names; modules beside the settings are found."""
     module, colon, name = words.partition(":")

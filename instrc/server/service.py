@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from instrc import problems
-from instrc.engines.launch import Launcher, how_of
-from instrc.engines.prepare import Prepared, all_activities
+from instrc.engines.launch import Launcher
+from instrc.engines.prepare import Prepared
 from instrc.problems.problem import CompileError
 from instrc.process.process import Process
 from instrc.providers.lifting.lift import lift
 from instrc.providers.lowering.lower import Lowering, lower
-from instrc.runtime.activities import Activities
 from instrc.runtime.engine import Engine, RunReport, chosen
 from instrc.schema.strip import split
 from instrc.schema.validation import is_valid
@@ -257,9 +256,7 @@ def _offer_tool(service: Service, prepared: Prepared) -> None:
 
 
 def _offer_process(service: Service, prepared: Prepared, model: str | None, *, rehearse: bool) -> None:
-    known = all_activities(prepared, Activities(), rehearse=rehearse)
-    how = how_of(prepared, model=model, rehearse=rehearse)
-    launcher = Launcher(prepared, activities=known, how=how, rehearse=rehearse)
+    launcher = Launcher(prepared, model=model, rehearse=rehearse)
 
     async def call(inputs: JsonObject) -> Json:
         return await service.start(launcher, inputs)

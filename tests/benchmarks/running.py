@@ -54,16 +54,17 @@ def took(document: Any, given: Any = "go") -> float:
         return {"text": "y"}
 
     async def go() -> float:
-        from instrc.engines.launch import Launcher, equipped
+        from instrc.engines.launch import Launcher, Own
         from instrc.engines.memory import LiveRun
         from instrc.engines.prepare import prepare
         from instrc.runtime.interpreter import versions
 
         prepared = prepare(document)
         activities = instrc.Activities({"Work": work})
-        launch = Launcher(prepared, activities=activities).launch(given)
+        launcher = Launcher(prepared, own=Own(Constant(), activities))
+        launch = launcher.launch(given)
         state = versions.begin(launch.plan, launch.inputs)
-        run = LiveRun(launch.plan, state, equipped(prepared, "r", Constant(), activities, None))
+        run = LiveRun(launch.plan, state, launcher.effects("r", None))
         began = process_time()
         await run.resume_async()
         assert run.status == "done", run.outcome
@@ -94,7 +95,7 @@ async def _stream(count: int) -> None:
     from instrc.engines.prepare import prepare
 
     prepared = prepare(process(llmContext1=chunk(step1_a=step(TEXT, "prompt"))))
-    launcher = Launcher(prepared, activities=instrc.Activities(), how={"model": "sample"})
+    launcher = Launcher(prepared, model="sample")
     engine = FolderEngine(None, equip, keep="open")
 
     async def work(number: int, item: str) -> str:
