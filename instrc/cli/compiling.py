@@ -24,7 +24,7 @@ from instrc.problems.suggest import comparison_key
 from instrc.schema.flattening.flatten import flatten
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, pointer, tokens
-from instrc.text.names import file_name
+from instrc.text.names import file_name, free_name
 from instrc.text.source import Source
 from instrc.vibes.find_files import shown_path
 from instrc.vibes.project import DEFAULT_PROJECT, Project
@@ -84,10 +84,7 @@ def exports(compiled: Iterable[tuple[str, Artefact]], unwanted: frozenset[str] |
     """Yield the artefacts of one run without what is unwanted; a name that is taken, in any case of its letters, gets `_2`."""
     taken: set[str] = set()
     for file, artefact in compiled:
-        stem, count = artefact.name, 1
-        while file_name(stem).casefold() in taken:
-            count += 1
-            stem = f"{artefact.name}_{count}"
+        stem = free_name(artefact.name, lambda name: file_name(name).casefold() in taken)
         taken.add(file_name(stem).casefold())
         yield NamedArtefact(file, stem, artefact if unwanted is None else _strip_all(artefact, unwanted))
 

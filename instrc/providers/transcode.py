@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from itertools import islice
 from typing import Final, assert_never
 
@@ -33,9 +32,9 @@ from instrc.providers.maps import codecs_of
 from instrc.schema.patterns import candidates, may_match
 from instrc.schema.validation import DefinitionsValidator
 from instrc.schema.vocabulary import IN_PLACE
-from instrc.schema.walk import required_names, subschemas
+from instrc.schema.walk import local_target, required_names, subschemas
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, JsonObject, Location, as_text, as_texts, at, equal, freeze, kind_of, listing, mapping
+from instrc.text.jsonvalue import Json, JsonObject, Location, as_text, as_texts, equal, freeze, kind_of, listing, mapping
 from instrc.tools.tasks import argument_text, argument_value
 
 # Match regular expressions of schemas.
@@ -191,11 +190,7 @@ class KeyRenamer:
                 continue
             seen.add(id(node))
             yield node
-            if isinstance(ref := node.get("$ref"), str) and ref.startswith("#"):
-                from urllib.parse import unquote
-
-                with suppress(LookupError, ValueError):
-                    stack.append(at(self._root, unquote(ref[1:])))
+            stack.append(local_target(self._root, node.get("$ref")))
             stack.extend(schema for _, schema in subschemas(node, IN_PLACE))
 
 

@@ -8,15 +8,15 @@ from itertools import chain
 from typing import Literal, TypeAlias
 
 from instrc.schema.inclusion import WORDS, Inclusion, certainly_includes, constants_of, includes, paired, union_of
-from instrc.schema.instances import nodes
 from instrc.schema.kinds import Equality, EqualityKeys
-from instrc.schema.samples import referred
+from instrc.schema.samples import nodes
 from instrc.schema.upgrade import upgrade
 from instrc.schema.vocabulary import IN_PLACE, NO_ASSERTIONS
-from instrc.schema.walk import map_schemas, put_part, refers, required_names, subschemas, with_parts
+from instrc.schema.walk import local_target, put_part, redirected, refers, required_names, subschemas, with_parts
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, Location, equal, listing, mapping, pointer
 from instrc.text.limits import COMPARED_LEVELS
+from instrc.text.names import free_name
 
 # List the differences of two flat schemas, place by place, in the words of those who use them.
 
@@ -229,7 +229,7 @@ def _target(schema: Json, root: Json) -> Json:
     """Return what a reference leads to, if no keyword that asserts something stands beside it; else the schema."""
     if not isinstance(schema, dict) or "$ref" not in schema or not schema.keys() <= {*WORDS, "$ref", "$defs"}:
         return schema
-    found = referred(root, str(schema["$ref"]))
+    found = local_target(root, schema["$ref"])
     return found if isinstance(found, dict) else schema
 
 
@@ -293,14 +293,9 @@ def named_alike(old: Json, new: Json) -> Json:
     taken = {*names.values(), *(after.keys() - names.keys())}
     for name in after.keys() - names.keys():
         if name in names.values():  # it is another definition, which has the name that this one gets
-            names[name] = next(fresh for number in range(2, len(taken) + 3) if (fresh := f"{name}_{number}") not in taken)
+            names[name] = free_name(name, taken.__contains__)
             taken.add(names[name])
-
-    def renamed(schema: Json) -> Json:
-        name = _referred(schema)
-        return schema if name not in names else {**mapping(schema), "$ref": f"{_INTO}{names[name]}"}
-
-    result = mapping(map_schemas(new, renamed))
+    result = mapping(redirected(new, {f"{_INTO}{name}": f"{_INTO}{other}" for name, other in names.items()}))
     return {**result, "$defs": {names.get(name, name): each for name, each in mapping(result["$defs"]).items()}}
 
 

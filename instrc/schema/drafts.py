@@ -262,16 +262,6 @@ def is_mixin(reference: Json) -> bool:
     return "_Mixin" in reference and re.fullmatch(_MIXIN, reference) is not None
 
 
-def unescaped(fragment: str) -> str:
-    """Return a fragment without percent escapes."""
-    if "%" not in fragment:
-        return fragment
-    from urllib.parse import unquote  # rare
-
-    plain: str = unquote(fragment)
-    return plain
-
-
 def join(base: str, reference: str) -> str:
     """Return a reference as an absolute URI; `aug:` is never joined."""
     if not base or reference.startswith("aug:") or not reference:

@@ -10,8 +10,8 @@ from msgspec import Struct
 from instrc.schema.kinds import own_kinds
 from instrc.schema.relations import Answering, Resolve
 from instrc.schema.vocabulary import IN_PLACE, NO_ASSERTIONS
-from instrc.schema.walk import every_schema, of_item, of_property, required_names, with_parts
-from instrc.text.jsonvalue import Json, Location, at, listing, mapping
+from instrc.schema.walk import every_schema, local_target, of_item, of_property, required_names, with_parts
+from instrc.text.jsonvalue import Json, Location, listing, mapping
 
 # What can be told of a schema without looking into what its keywords say together: whether they may leave nothing.
 
@@ -160,12 +160,7 @@ def _resolver(root: Json, nodes: Sequence[tuple[Location, SchemaObject]]) -> Res
     divided = any("$id" in node and path for path, node in nodes)
 
     def resolve(reference: str) -> Json:
-        if divided or not reference.startswith("#") or (reference != "#" and reference[1] != "/"):
-            return None
-        try:
-            return at(root, reference[1:])
-        except (LookupError, ValueError):
-            return None
+        return None if divided else local_target(root, reference)
 
     return resolve
 

@@ -12,14 +12,13 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.schema.flattening.flatten import flatten
-from instrc.schema.instances import instances, nodes
 from instrc.schema.kinds import types_of
 from instrc.schema.relations import Answering, disjoint, implies
-from instrc.schema.samples import referred, sample, text_of
+from instrc.schema.samples import instances, nodes, sample, text_of
 from instrc.schema.upgrade import upgrade
 from instrc.schema.validation import SchemaValidator
 from instrc.schema.vocabulary import IN_PLACE
-from instrc.schema.walk import objects_below, of_property, refers, subschemas
+from instrc.schema.walk import dereferenced, objects_below, of_property, refers, subschemas
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, equal, listing, mapping
 from instrc.text.limits import BRANCHES_OF_A_PLACE, COMPARED_LEVELS, SHALLOW
@@ -100,8 +99,7 @@ _SIGNS: tuple[Callable[[Json], str], ...] = (_written, _constants, _named, _type
 
 # Think of instances that tell two schemas apart in one part, and are ordinary in all others.
 #
-# `flattening.instances` looks around the root of a schema.  What has changed far down is found here: the way goes from the
-# roots
+# `samples.instances` looks around the root of a schema.  What has changed far down is found here: the way goes from the roots
 # to the parts that differ, and what is thought of for such a part is put into a sample of what stands around it.
 
 
@@ -170,10 +168,7 @@ class _PartSearch:
 
     def _followed(self, pair: _Pair) -> _Pair:
         """Return what two schemas stand for, if they are references with nothing beside them that asserts."""
-        narrow, wide = (
-            referred(root, str(schema["$ref"])) if isinstance(schema, dict) and "$ref" in schema else schema
-            for schema, root in zip(pair[:2], self.roots, strict=True)
-        )
+        narrow, wide = map(dereferenced, pair[:2], self.roots)
         return _Pair(narrow, wide, pair.way)
 
     def _parts(self, pair: _Pair) -> Iterator[_Pair]:

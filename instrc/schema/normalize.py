@@ -12,8 +12,10 @@ from instrc.schema.kinds import TYPES, has_type, is_number, types_of
 from instrc.schema.type_words import any_of, schema_of
 from instrc.schema.vocabulary import HOLDERS, KEYWORDS, MANY, NAMED, ValueShape
 from instrc.schema.walk import is_schema
+from instrc.schema.wellformed import problems_of
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, as_object, as_text, as_texts, put
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, as_object, as_text, as_texts, put, tokens
+from instrc.text.limits import META_ERRORS
 
 # What normalising a schema has found: each value that is read otherwise than it is written, with why.
 #
@@ -26,6 +28,8 @@ READ_LEVELS: Final = 500
 """Levels of a schema: no model fills in a tenth of that; what is deeper is left out with a note."""
 READ_SCHEMAS: Final = 100_000
 """Schemas of one tool: the rest is left out with a note."""
+REPAIR_ROUNDS: Final = 50
+"""Each takes out what is refused; one that is left may be refused then, as it needs another."""
 NOTED_VALUE: Final = 60
 """Characters of a value that a note shows."""
 
@@ -606,3 +610,38 @@ def _keyword(keyword: str, node: Schema, path: Location, rules: Rules, notes: li
     reading = properties_of(node, path) if keyword == "properties" else read_keyword(keyword, path, node)
     notes += reading.notes
     return reading.keywords
+
+
+# Take out what the meta-schema refuses in a normalised schema: what is left is sound.
+
+
+def drop_invalid_keywords(schema: Json, path: Location = ()) -> Normalized:
+    """Return a schema without the keywords that are refused; it is fresh from `normalize`, and is changed in place."""
+    notes: list[Note] = []
+    for _ in range(REPAIR_ROUNDS):
+        wrong = problems_of(schema, most=META_ERRORS)
+        if not wrong:
+            return Normalized(schema, tuple(notes))
+        for problem in wrong:
+            steps = tokens(problem.pointer)
+            keyword = _remove(schema, steps)
+            if keyword is not None:
+                notes.append(Note((*path, *steps), keyword, "left-out", problem.reason))
+    notes.append(Note(path, "this schema", "left-out", "too much in it is wrong"))
+    return Normalized({}, tuple(notes))
+
+
+def _remove(schema: Json, steps: list[str]) -> str | None:
+    """Delete the innermost member of an object on a path; return its key, `None` if it is gone already."""
+    holder, key, node = None, "", schema
+    for step in steps:
+        if node.__class__ is dict and step in node:
+            holder, key, node = node, step, node[step]
+        elif node.__class__ is list and step.isdecimal() and int(step) < len(node):
+            node = node[int(step)]
+        else:
+            return None
+    if holder is None:
+        return None
+    del holder[key]
+    return key

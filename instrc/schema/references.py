@@ -22,12 +22,11 @@ from instrc.schema.drafts import (
     left_out_by,
     metaschema,
     modern,
-    unescaped,
     unknown,
     without_keywords,
 )
 from instrc.schema.vocabulary import HOLDERS, MANY, NAMED
-from instrc.schema.walk import next_level, objects_of, schemas_under, subschemas
+from instrc.schema.walk import next_level, objects_of, schemas_under, subschemas, unescaped
 from instrc.text.arguments import as_plain
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_text, pointer, tokens
 from instrc.text.limits import MANY_AT_ONCE

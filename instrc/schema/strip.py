@@ -11,7 +11,7 @@ from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.schema.patterns import search
 from instrc.schema.vocabulary import HOLDERS
-from instrc.schema.walk import map_schemas, schemas_under
+from instrc.schema.walk import local_target, map_schemas, schemas_under
 from instrc.text.arguments import excerpt, takes_plain_values, texts
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, require_tree
 
@@ -260,7 +260,7 @@ def _applicable(schemas: list[Json], root: Json) -> _Seen:
                 elif keyword in {"allOf", "anyOf", "oneOf"}:
                     stack.extend(value)
             elif keyword == "$ref" and isinstance(value, str):
-                stack.append(_target(value, root))
+                stack.append(local_target(root, value))
     return seen
 
 
@@ -268,15 +268,3 @@ def _root(schema: Json) -> Json:
     if schema is None:
         return None
     return schema if schema.__class__ is dict else {}
-
-
-def _target(reference: str, root: Json) -> Json:
-    """Return what a reference within a flat schema leads to, or `True` if it is no such reference."""
-    from instrc.text.jsonvalue import at
-
-    if not reference.startswith("#"):
-        return True
-    try:
-        return at(root, reference[1:])
-    except (LookupError, ValueError):
-        return True

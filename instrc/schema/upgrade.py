@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from instrc.problems.problem import CompileError
-from instrc.schema.drafts import unescaped
 from instrc.schema.references import DynamicScope, Resource, SchemaStore
-from instrc.schema.walk import conjuncts, definition_named_by, map_schemas, put_part, subschemas, walk
+from instrc.schema.walk import conjuncts, definition_named_by, map_schemas, put_part, subschemas, unescaped, walk
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, Location, as_text, equal, pointer, tokens
 
 # Bring a document of an older dialect to 2020-12, references included.

@@ -15,15 +15,13 @@ from jsonschema.validators import extend
 from instrc.schema.formats import has_format
 from instrc.schema.patterns import candidates, search, time_limit, why_unreadable, with_candidates
 from instrc.schema.plain_checks import satisfies_plainly
-from instrc.schema.walk import map_schemas
+from instrc.schema.walk import dereferenced, map_schemas
 from instrc.text.jsontext import dumps, is_writable, loads
 from instrc.text.jsonvalue import Json, as_array, as_object, freeze, pointer
 
 # Say in words what is wrong with a value, with all values as JSON: what the library of the validators says is Python.
 
 
-JUDGED_REFERENCES: Final = 10
-"""References to references that are followed."""
 TOLD_WORDS: Final = 500
 """Characters of what a validator says of one violation."""
 TOLD_HEAD: Final = 200
@@ -552,8 +550,4 @@ class DefinitionsValidator:
 
     def dereferenced(self, schema: Json) -> Json:
         """Return what a schema that only refers to a definition stands for."""
-        for _ in range(JUDGED_REFERENCES):
-            if not isinstance(schema, dict) or not isinstance(ref := schema.get("$ref"), str):
-                break
-            schema = self._definitions.get(ref.removeprefix("#/$defs/"), True)
-        return schema
+        return dereferenced(schema, {"$defs": self._definitions})

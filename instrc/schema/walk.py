@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Final, cast
 
 from instrc.schema.vocabulary import HOLDERS, MANY, NAMED, ONE
-from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, listing, mapping, put, tokens
+from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at, listing, mapping, put, tokens
 
 # Ways to visit the schemas in a schema.
 #
@@ -16,6 +16,8 @@ from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, listing
 # All walks keep their own stack: depth costs memory, never a crash.
 
 
+REFERENCES_IN_A_ROW: Final = 20
+"""References to references within a document that are followed."""
 PATTERNS_OF_A_NAME: Final = 50
 """Patterns of `patternProperties` that are looked through for what a property must satisfy; of more nothing is sure."""
 
@@ -255,6 +257,50 @@ def conjuncts(schema: Json, definitions: Mapping[str, Json]) -> Iterator[dict[st
         stack.append(definitions.get(definition_named_by(part)))
         if isinstance(branches := part.get("allOf"), list):
             stack.extend(reversed(branches))
+
+
+def local_target(root: Json, reference: Json) -> Json:
+    """Return what a reference within a document leads to by its JSON Pointer; `None` if it leads nowhere, or out of it.
+
+    This is for flat schemas and payloads; `references` follows all others: between documents, by `$id` and anchors.
+    """
+    if reference.__class__ is not str or not reference.startswith("#"):
+        return None
+    try:
+        return at(root, unescaped(reference[1:]))
+    except (LookupError, ValueError):
+        return None
+
+
+def dereferenced(schema: Json, root: Json) -> Json:
+    """Return what a schema stands for that is a reference within a document; one that leads nowhere allows everything."""
+    for _ in range(REFERENCES_IN_A_ROW):
+        if not isinstance(schema, dict) or not isinstance(reference := schema.get("$ref"), str):
+            break
+        target = local_target(root, reference)
+        schema = True if target is None else target
+    return schema
+
+
+def redirected(schema: Json, moved: Mapping[str, str]) -> Json:
+    """Return a schema whose references are moved along: `moved` says where each leads now."""
+
+    def change(node: Json) -> Json:
+        reference = node.get("$ref") if isinstance(node, dict) else None
+        if not isinstance(node, dict) or not isinstance(reference, str) or reference not in moved:
+            return node
+        return {**node, "$ref": moved[reference]}
+
+    return map_schemas(schema, change)
+
+
+def unescaped(fragment: str) -> str:
+    """Return the fragment of a URI without percent escapes."""
+    if "%" not in fragment:
+        return fragment
+    from urllib.parse import unquote  # rare
+
+    return unquote(fragment)
 
 
 def definition_named_by(schema: Json) -> str:

@@ -12,6 +12,7 @@ from instrc.runtime.interpreter.v1.refusals import INPUT, bases_of, unread_decis
 from instrc.runtime.interpreter.v1.runnable import PlanRegion, PlanUnit, RunnablePlan
 from instrc.runtime.interpreter.v1.state import ROOT, scoped_id
 from instrc.runtime.models.model import instance_of
+from instrc.schema.walk import dereferenced
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, listing, mapping
 from instrc.tools.plan_check import check_plan
@@ -116,11 +117,7 @@ def _definitions(root: Json) -> JsonObject:
 
 def dereference(schema: Json, root: Json) -> JsonObject:
     """Follow a reference to the definitions of a schema; what is no schema by keywords allows everything."""
-    for _ in range(20):
-        if not isinstance(schema, dict) or not isinstance(reference := schema.get("$ref"), str):
-            break
-        schema = _definitions(root).get(reference.rpartition("/")[2], {})
-    return schema if isinstance(schema, dict) else {}
+    return mapping(dereferenced(schema, {"$defs": _definitions(root)}))
 
 
 # What decides how a run goes: values that conditions and lists read, and steps in a `try` that may fail.

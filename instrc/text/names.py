@@ -78,12 +78,17 @@ def is_reserved(name: str) -> bool:
     return len(stem) <= _MOST_RESERVED and re.fullmatch(_RESERVED, stem) is not None
 
 
-def free_name(name: str, is_taken: Callable[[str], bool], joint: str = "_") -> str:
-    """Return a name that is not taken: itself, else the first of `name_2`, `name_3` and so on."""
-    free, number = name, 1
+def free_name(name: str, is_taken: Callable[[str], bool], joint: str = "_", tried: dict[str, int] | None = None) -> str:
+    """Return a name that is not taken: itself, else the first of `name_2`, `name_3` and so on.
+
+    Where very many may want the same name, `tried` remembers for each name up to which number it has been tried.
+    """
+    free, number = name, 1 if tried is None else tried.get(name, 1)
     while is_taken(free):
         number += 1
         free = f"{name}{joint}{number}"
+    if tried is not None and number > 1:
+        tried[name] = number
     return free
 
 

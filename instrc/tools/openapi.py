@@ -459,10 +459,7 @@ class Operation:
 
     def add(self, name: str, schema: dict[str, Json], where: str, *, required: bool) -> None:
         """Add a property; a name that another place has taken gets its own place behind it."""
-        key, count = name, 1
-        while key in self.properties:
-            key = f"{name}_{where}" if count == 1 else f"{name}_{where}_{count}"
-            count += 1
+        key = name if name not in self.properties else free_name(f"{name}_{where}", self.properties.__contains__)
         self.properties[key] = {**schema, "x-in": where, **({} if key == name else {"x-name": name})}
         if required:
             self.required.append(key)

@@ -15,7 +15,7 @@ from instrc.problems.problem import CompileError
 from instrc.problems.settings import MissingExtra
 from instrc.schema.kinds import is_number
 from instrc.schema.vocabulary import COUNTS
-from instrc.schema.walk import map_schemas, walk
+from instrc.schema.walk import map_schemas, redirected, walk
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object
 from instrc.text.names import free_name, pascal
@@ -165,7 +165,7 @@ class Parts:
         """Add a document, its definitions and its steps; return the name of its class."""
         own = self._reserved(class_name(name) + suffix)
         definitions = as_object(schema.get("$defs", {})) if isinstance(schema, dict) else {}
-        moved, new = {"#": own}, {}
+        moved, new = {"#": f"#/$defs/{own}"}, {}
         for key in definitions:
             whole = _whole(key, definitions)
             name_of_class = None if whole is None else self._shared.get(whole)
@@ -173,10 +173,10 @@ class Parts:
                 name_of_class = new[key] = self._reserved(class_name(key))
             if whole is not None:
                 self._shared[whole] = name_of_class
-            moved[f"#/$defs/{_pointer(key)}"] = name_of_class
+            moved[f"#/$defs/{_pointer(key)}"] = f"#/$defs/{name_of_class}"
         for key, name_of_class in new.items():
-            self.found[name_of_class] = _redirected(definitions[key], moved)
-        self.found[own] = self._with_steps(_redirected(_without_definitions(schema), moved), suffix)
+            self.found[name_of_class] = redirected(definitions[key], moved)
+        self.found[own] = self._with_steps(redirected(_without_definitions(schema), moved), suffix)
         return own
 
     def _with_steps(self, schema: Json, suffix: str) -> Json:
@@ -263,15 +263,3 @@ def _pointer(key: str) -> str:
 
 def _without_definitions(schema: Json) -> Json:
     return {key: value for key, value in schema.items() if key != "$defs"} if isinstance(schema, dict) else schema
-
-
-def _redirected(schema: Json, moved: Mapping[str, str]) -> Json:
-    """Return a schema with its references pointing to where definitions stand now."""
-
-    def change(node: Json) -> Json:
-        if not isinstance(node, dict):
-            return node
-        reference = node.get("$ref")
-        return {**node, "$ref": f"#/$defs/{moved[reference]}"} if isinstance(reference, str) and reference in moved else node
-
-    return map_schemas(schema, change)

@@ -13,9 +13,8 @@ from instrc.problems.importing import LeftOut, ReadOtherwise
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.suggest import comparison_key
 from instrc.problems.vibes import ForbiddenReference
-from instrc.schema.normalize import Note, Rules, describe_value, normalize
+from instrc.schema.normalize import Note, Rules, describe_value, drop_invalid_keywords, normalize
 from instrc.schema.references import SchemaStore
-from instrc.schema.soundness import drop_invalid_keywords
 from instrc.schema.walk import subschemas, walk
 from instrc.text.jsontext import JsonPlaces, RepeatedMember, is_writable, loads, repeated_members
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, JsonSyntaxError, Location, as_object, is_deeper, pointer, put

@@ -33,7 +33,7 @@ from making import Maker
 
 from instrc import CompileError
 from instrc.schema.flattening.flatten import flatten
-from instrc.schema.instances import instances  # many values near the bounds
+from instrc.schema.samples import instances  # many values near the bounds
 from instrc.schema.walk import refers, walk
 from instrc.text.jsonvalue import pointer
 

@@ -10,8 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc.schema.drafts import DRAFT_4, OPENAPI_3_0  # one draft by itself
-from instrc.schema.normalize import READ_LEVELS, READERS, NoteKind, Rules, normalize  # the list of its readers and notes
-from instrc.schema.soundness import drop_invalid_keywords
+from instrc.schema.normalize import (  # the list of its readers and notes
+    READ_LEVELS,
+    READERS,
+    NoteKind,
+    Rules,
+    drop_invalid_keywords,
+    normalize,
+)
 from instrc.schema.vocabulary import KEYWORDS
 from instrc.schema.wellformed import problems_of
 from instrc.text.jsonvalue import Json, equal

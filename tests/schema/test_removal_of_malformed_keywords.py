@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from instrc.schema.normalize import describe_value
-from instrc.schema.soundness import drop_invalid_keywords
+from instrc.schema.normalize import describe_value, drop_invalid_keywords
 from instrc.schema.wellformed import problems_of
 
 

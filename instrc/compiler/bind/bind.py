@@ -45,7 +45,7 @@ from instrc.problems.report import Report
 from instrc.problems.steps import UnknownMember
 from instrc.process.flow import Constant
 from instrc.text.limits import VALUE_LEVELS
-from instrc.text.names import snake
+from instrc.text.names import free_name, snake
 from instrc.text.source import Span
 
 # One misspelt definition is one problem, however many places read the name.
@@ -421,11 +421,7 @@ def _name_graphs(graphs: list[Graph], stem: str) -> tuple[Graph, ...]:
     taken: set[str] = set()
     named: list[Graph] = []
     for graph in graphs:
-        wanted = graph.tool or snake(graph.goal or "") or stem
-        name, count = wanted, 1
-        while name in taken:
-            count += 1
-            name = f"{wanted}_{count}"
+        name = free_name(graph.tool or snake(graph.goal or "") or stem, taken.__contains__)
         taken.add(name)
         named.append(replace(graph, name=name))
     return tuple(named)

@@ -102,13 +102,9 @@ def _elements(graph: Graph, used: set[str]) -> dict[int, str]:
     found: dict[int, str] = {}
     for _, content in sorted(loops.items(), reverse=True, key=lambda each: each[0]):  # a block before those in it
         if content.item is not None:
-            name, again = content.item, 1
             region = content.body.number
-            visible = {found[outer] for outer in _outwards(region, around) if outer in found}
-            while name in used or name in visible:
-                again += 1
-                name = f"{content.item}_{again}"
-            found[region] = name
+            taken = used | {found[outer] for outer in _outwards(region, around) if outer in found}
+            found[region] = free_name(content.item, taken.__contains__)
     return found
 
 

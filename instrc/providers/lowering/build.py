@@ -18,7 +18,7 @@ from instrc.providers.lowering.uniform_plans import holds_plan
 from instrc.providers.maps import to_json
 from instrc.providers.transcode import KeyRenamer
 from instrc.schema.vocabulary import HOLDERS, is_extension
-from instrc.schema.walk import map_schemas, required_names, schemas_under, subschemas
+from instrc.schema.walk import map_schemas, redirected, required_names, schemas_under, subschemas
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_texts, listing, mapping
 
@@ -234,7 +234,7 @@ def _boxed(schema: Json) -> Json:
     }
     if isinstance(schema, dict) and "$defs" in schema:
         boxed["$defs"] = schema["$defs"]
-    return map_schemas(boxed, _redirect_root)
+    return redirected(boxed, {"#": "#/properties/value"})
 
 
 def _is_comment(keyword: str) -> bool:
@@ -274,11 +274,6 @@ def _of_names(flat: Json) -> Iterator[Loss]:
         for below, part, item in constraints(inside, falsity=True):
             if below or keyword == "propertyNames":
                 yield Loss(place, part, item, "part", f"is part of {keyword}")
-
-
-def _redirect_root(node: Json) -> Json:
-    """Let a reference to the old root lead to its new place."""
-    return {**node, "$ref": "#/properties/value"} if isinstance(node, dict) and node.get("$ref") == "#" else node
 
 
 def _lists_words(nodes: Iterable[Json]) -> bool:

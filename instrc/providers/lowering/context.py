@@ -18,10 +18,10 @@ from instrc.providers.dialect import DEFINITION_NAME, Dialect, NameRule
 from instrc.schema.flattening.parts import intersection
 from instrc.schema.kinds import EqualityKeys
 from instrc.schema.vocabulary import COUNTS, NO_ASSERTIONS
-from instrc.schema.walk import map_schemas, subschemas, walk
+from instrc.schema.walk import local_target, map_schemas, subschemas, walk
 from instrc.text import arguments
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, Location, as_array, as_integer, as_object, as_texts, at, freeze, pointer
+from instrc.text.jsonvalue import Json, JsonObject, Location, as_array, as_integer, as_object, as_texts, freeze, pointer
 from instrc.text.limits import UNROLL
 
 # What a lowering could not say in the target's words, as facts with their places; and the constraints that may be lost.
@@ -607,12 +607,8 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
 
 def target_of(root: Json, reference: Json) -> Json:
     """Return what a local reference stands for; the schema that allows everything if it leads nowhere."""
-    from urllib.parse import unquote
-
-    try:
-        return at(root, unquote(str(reference).removeprefix("#")))
-    except (LookupError, ValueError):
-        return True
+    target = local_target(root, reference)
+    return True if target is None else target
 
 
 CHECKED = "is said in the description and checked when the answer is lifted"

@@ -13,11 +13,10 @@ from instrc.problems.schemas import InvalidSchema
 from instrc.providers.lowering.context import Loss
 from instrc.schema.drafts import LATEST, dialect_of_uri, unknown
 from instrc.schema.kinds import types_of
-from instrc.schema.normalize import Note, Rules, normalize, parameters
+from instrc.schema.normalize import Note, Rules, drop_invalid_keywords, normalize, parameters
 from instrc.schema.patterns import too_large, why_unreadable
 from instrc.schema.plain_checks import SOUND, all_sound
 from instrc.schema.references import FOLDED
-from instrc.schema.soundness import drop_invalid_keywords
 from instrc.schema.upgrade import KEYWORD as DISCRIMINATOR
 from instrc.schema.upgrade import spelt_out, upgrade
 from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, ONE

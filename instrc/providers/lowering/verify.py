@@ -15,8 +15,9 @@ from instrc.providers.dialect import Dialect, schema_in
 from instrc.providers.lowering.lower import Lowering
 from instrc.providers.lowering.rules import Breach, breaches
 from instrc.providers.lowering.spelling import standard
-from instrc.schema.samples import referred, sample
+from instrc.schema.samples import sample
 from instrc.schema.validation import accepts, json_fault
+from instrc.schema.walk import local_target
 from instrc.schema.wellformed import problems_of
 from instrc.text.arguments import excerpt, takes_plain_values
 from instrc.text.jsontext import dumps
@@ -76,7 +77,11 @@ class _Measuring:
         if "$ref" in node:
             reference = str(node["$ref"])
             count = passed.get(reference, 0)
-            return self._size(referred(self._root, reference), {**passed, reference: count + 1}) if count < MEASURED_ROUNDS else 0
+            return (
+                self._size(local_target(self._root, reference), {**passed, reference: count + 1})
+                if count < MEASURED_ROUNDS
+                else 0
+            )
         if "anyOf" in node:
             return sum(self._size(branch, passed) for branch in listing(node["anyOf"]))
         if listed := listing(node["enum"]) if "enum" in node else [node["const"]] if "const" in node else []:
@@ -118,7 +123,7 @@ def _swaps(value: Json, schema: Json, root: Json, path: tuple[str | int, ...], l
     if not isinstance(schema, dict) or level > SAMPLE_LEVELS:
         return
     if "$ref" in schema:
-        yield from _swaps(value, referred(root, str(schema["$ref"])), root, path, level + 1)
+        yield from _swaps(value, local_target(root, schema["$ref"]), root, path, level + 1)
     elif "anyOf" in schema:
         definitions = mapping(mapping(root).get("$defs"))
         fitting = (branch for branch in listing(schema["anyOf"]) if accepts(branch, value, definitions))

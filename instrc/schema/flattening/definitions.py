@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
 from instrc.schema.flattening.conjunction import Frame
 from instrc.schema.references import Term
-from instrc.schema.walk import definition_named_by, map_schemas, reached_definitions, walk
+from instrc.schema.walk import definition_named_by, reached_definitions, redirected, walk
 from instrc.text.jsonvalue import Json, as_object, equal
+from instrc.text.names import free_name
 
 _NOT_IN_A_NAME = r"[^A-Za-z0-9_.]+"
 
@@ -46,16 +46,7 @@ class RecursiveDefinitions:
 
     def free(self, name: str) -> str:
         """Return a name that is not taken."""
-        return free_name(name, self.schemas, self.counts)
-
-
-def free_name(name: str, taken: dict[str, Json], counts: dict[str, int]) -> str:
-    """Return a name that is not taken; `counts` says for each name up to which number it has been tried."""
-    free = name
-    while free in taken:
-        counts[name] = counts.get(name, 1) + 1
-        free = f"{name}_{counts[name]}"
-    return free
+        return free_name(name, self.schemas.__contains__, tried=self.counts)
 
 
 def name_of(terms: list[Term]) -> str:
@@ -139,27 +130,21 @@ class Gathering:
             name = self.free((ascii_name(title) if title.__class__ is str else "") or untitled)
             self.schemas[name] = None
             moved["#"] = f"#/$defs/{name}"
-            body = as_object(map_schemas(body, partial(_redirect, moved=moved)))
+            body = as_object(redirected(body, moved))
             self.schemas[name] = {key: value for key, value in body.items() if key not in {"$schema", "$id"}}
         elif moved:
-            body = as_object(map_schemas(body, partial(_redirect, moved=moved)))
+            body = as_object(redirected(body, moved))
         if moved:
             for name in own:
                 new = moved.get(f"#/$defs/{name}", f"#/$defs/{name}").rpartition("/")[2]
                 if new in self.schemas:
-                    self.schemas[new] = map_schemas(self.schemas[new], partial(_redirect, moved=moved))
+                    self.schemas[new] = redirected(self.schemas[new], moved)
         return body
 
     def free(self, name: str) -> str:
         """Return a name that is not taken."""
-        return free_name(name, self.schemas, self.counts)
+        return free_name(name, self.schemas.__contains__, tried=self.counts)
 
     def give(self, body: Json) -> Json:
         """Return a schema with the definitions that have been kept."""
         return {**body, "$defs": self.schemas} if self.schemas and body.__class__ is dict else body
-
-
-def _redirect(node: Json, moved: dict[str, str]) -> Json:
-    if node.__class__ is dict and node.get("$ref").__class__ is str and node["$ref"] in moved:
-        return {**node, "$ref": moved[node["$ref"]]}
-    return node

@@ -12,7 +12,7 @@ from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.drafts import dialect_of_uri
 from instrc.schema.flattening.contradictions import FlattenKeywords, FlattenOptions, too_large
-from instrc.schema.flattening.definitions import ascii_name, free_name
+from instrc.schema.flattening.definitions import ascii_name
 from instrc.schema.flattening.flattener import Flattener
 from instrc.schema.references import DynamicScope, Locate, SchemaStore, kind_in_words
 from instrc.schema.vocabulary import ANNOTATIONS, HOLDERS
@@ -21,6 +21,7 @@ from instrc.text import arguments
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, Location, as_array, as_object, equal
 from instrc.text.limits import FLAT_SCHEMAS
+from instrc.text.names import free_name
 
 if TYPE_CHECKING:
     from instrc.schema.flattening.provenance import Flat
@@ -136,7 +137,7 @@ def _names(tops: dict[str, Json]) -> dict[int, str]:
     names: dict[int, str] = {}
     for key, (node, path) in first.items():
         if counts[key] > 1 and size.get(key, 1) >= SHARED_PART:
-            names[key] = free_name(_word(as_object(node), path), taken, numbers)
+            names[key] = free_name(_word(as_object(node), path), taken.__contains__, tried=numbers)
             taken[names[key]] = node
     return names
 

@@ -14,7 +14,7 @@ from making import Maker
 from instrc import CompileError
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.inclusion import comparable, subsumes  # the verdict inside, which answers on any keyword
-from instrc.schema.instances import instances  # many values near the bounds
+from instrc.schema.samples import instances  # many values near the bounds
 from instrc.text.jsonvalue import Json
 
 WIDER: list[tuple[Any, Any]] = [
