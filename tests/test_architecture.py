@@ -98,6 +98,21 @@ def test_no_files_import_each_other() -> None:
     assert [circle for circle in _circles() if len(circle) > 1] == []
 
 
+def test_shared_limits_are_those_that_several_modules_read_each_with_a_word_on_it() -> None:
+    """A limit stands beside what it limits; what only one module reads is not shared."""
+    limits = ROOT / "instrc" / "text" / "limits.py"
+    body = ast.parse(limits.read_text(encoding="utf-8")).body
+    named = [
+        (node.target.id, index)
+        for index, node in enumerate(body)
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    ]
+    assert [name for name, index in named if not isinstance([*body, None][index + 1], ast.Expr)] == []
+    texts = {file: file.read_text(encoding="utf-8") for file in FILES}
+    readers = {name: [file for file, text in texts.items() if re.search(rf"\b{name}\b", text)] for name, _ in named}
+    assert [name for name, files in readers.items() if len(files) < 3 and not all("text" in file.parts for file in files)] == []
+
+
 def test_each_hop_of_the_four_values_is_a_file_that_knows_the_type() -> None:
     page = (ROOT / "instrc" / "README.md").read_text(encoding="utf-8").split("## The path of four values")[1].split("## Rooms")[0]
     files = {name: ROOT / "instrc" / name for name in re.findall(r"`([\w/]+\.py|\w+/)`", page)}
