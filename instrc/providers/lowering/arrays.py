@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from instrc.providers.codec import Codec, TupleCodec, array_codec
 from instrc.providers.dialect import Dialect
 from instrc.providers.lowering import unions
-from instrc.providers.lowering.context import ListVariants, Progress, RewriteContext, Variant, sentences_for
+from instrc.providers.lowering.context import Progress, RewriteContext, Variant, sentences_for
 from instrc.providers.lowering.unions import fit
 from instrc.schema.laws.numbers import bound
 from instrc.text.jsonvalue import Json, JsonObject, listing
@@ -29,9 +29,7 @@ TUPLE_PLACES: Final = 200
 _COUNTING = frozenset({"minItems", "maxItems", "uniqueItems", "contains"})
 
 
-def arrays(
-    node: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
-) -> tuple[Variant | None, Progress]:
+def arrays(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
     """Return the variant of an array; `None` if there is none that long."""
     counted = not _COUNTING.isdisjoint(node)
     if counted and int(bound(node, "minItems") or 0) > _most(node):
@@ -44,11 +42,11 @@ def arrays(
     prefix = listing(node.get("prefixItems"))
     rest = node.get("items", node.get("unevaluatedItems", True))
     if prefix and (context.dialect.tuples == "object" or "prefixItems" not in context.dialect.keywords):
-        variant, progress = _tuple(node, context, progress, list_variants)
+        variant, progress = _tuple(node, context, progress)
     elif prefix:
-        variant, progress = _keep_tuple(node, rest, context, progress, list_variants)
+        variant, progress = _keep_tuple(node, rest, context, progress)
     else:
-        variant, progress = _list(node, rest, context, progress, list_variants)
+        variant, progress = _list(node, rest, context, progress)
     return (variant.after(sentences_for(node, lost)) if variant is not None and lost else variant), progress
 
 
@@ -110,14 +108,12 @@ def _bounded(node: JsonObject, variant: Variant, dialect: Dialect, progress: Pro
     return replace(variant, body=body, notes=(*variant.notes, *notes)), progress
 
 
-def _list(
-    node: JsonObject, rest: Json, context: RewriteContext, progress: Progress, list_variants: ListVariants
-) -> tuple[Variant | None, Progress]:
+def _list(node: JsonObject, rest: Json, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
     """Say an array of one kind of items."""
     items: JsonObject | None = None
     codec: Codec = None
     if rest is not False:
-        items, codec, progress = fit(rest, context.deeper(), progress, list_variants)
+        items, codec, progress = fit(rest, context.deeper(), progress)
     if items is not None:
         variant = Variant("array", {"type": "array", "items": items}, array_codec((), codec), node=node)
         return _bounded(node, variant, context.dialect, progress)
@@ -130,15 +126,13 @@ def _list(
     return Variant("array", {"type": "array", "items": {"type": "string"}}, notes=("Always empty.",), node=node), progress
 
 
-def _keep_tuple(
-    node: JsonObject, rest: Json, context: RewriteContext, progress: Progress, list_variants: ListVariants
-) -> tuple[Variant | None, Progress]:
+def _keep_tuple(node: JsonObject, rest: Json, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
     """Keep a tuple as it is: Gemini's JSON Schema form, llguidance and xgrammar take it."""
     bodies: list[Json] = []
     codecs: list[Codec] = []
     shut = False
     for place in listing(node["prefixItems"])[: int(min(_most(node), TUPLE_PLACES))]:
-        body, codec, progress = fit(place, context.deeper(), progress, list_variants)
+        body, codec, progress = fit(place, context.deeper(), progress)
         if body is None:
             shut = True
             break
@@ -147,12 +141,12 @@ def _keep_tuple(
     items: JsonObject | None = None
     codec = None
     if rest is not False and not shut:
-        items, codec, progress = fit(rest, context.deeper(), progress, list_variants)
+        items, codec, progress = fit(rest, context.deeper(), progress)
     most = min(_most(node), len(bodies)) if items is None else _most(node)
     if int(bound(node, "minItems") or 0) > most:
         return None, progress.lose(node, "prefixItems", "annotation", "leaves no array that long")
     if not bodies:
-        return _list({**node, "items": rest}, not shut and rest, context, progress, list_variants)
+        return _list({**node, "items": rest}, not shut and rest, context, progress)
     shape: JsonObject = {"type": "array", "prefixItems": bodies}
     if items is None and context.dialect.false_items:
         shape["items"] = False
@@ -165,9 +159,7 @@ def _keep_tuple(
     return _bounded(node, variant, context.dialect, progress)
 
 
-def _tuple(
-    node: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
-) -> tuple[Variant | None, Progress]:
+def _tuple(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
     """Say a tuple as an object: `item_1`, `item_2`, and `more` for what may follow."""
     least, most, prefix = int(bound(node, "minItems") or 0), _most(node), listing(node["prefixItems"])
     if len(prefix) > TUPLE_PLACES:
@@ -189,7 +181,7 @@ def _tuple(
         progress = progress.derive(following, node)
     elif least > len(names):
         return None, progress.lose(node, "minItems", "annotation", "asks for more items than there can be")
-    return _as_object(node, names, properties, required, context, progress, list_variants)
+    return _as_object(node, names, properties, required, context, progress)
 
 
 def _following(rest: Json, least: int, most: float) -> JsonObject:
@@ -209,7 +201,6 @@ def _as_object(
     required: Sequence[str],
     context: RewriteContext,
     progress: Progress,
-    list_variants: ListVariants,
 ) -> tuple[Variant | None, Progress]:
     """Return the variant of a tuple of which the places have names."""
     shape: JsonObject = {
@@ -218,7 +209,7 @@ def _as_object(
         "required": list(required),
         "additionalProperties": False,
     }
-    found, progress = list_variants(shape, context.beside(), progress.invent(shape, node))
+    found, progress = context.beside().variants(shape, progress.invent(shape, node))
     if len(found) != 1:
         return None, progress
     variant = found[0]

@@ -570,6 +570,8 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
     """The level of the innermost object or array."""
     unroll: int
     recursion: str
+    list_variants: Callable[[Json, RewriteContext, Progress], tuple[list[Variant], Progress]]
+    """The walker, which rewrites call for the schemas inside of one."""
     uniform: str = ""
     """Why plans are sent in their uniform spelling, empty if they are not."""
     level: int = 1
@@ -580,6 +582,10 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
     """Whether each branch of a union around has a copy of what stands here."""
     active: tuple[Hashable, ...] = ()
     """The references that are being written out."""
+
+    def variants(self, node: Json, progress: Progress) -> tuple[list[Variant], Progress]:
+        """Return the ways in which a value of a schema can be written here; none if there is no such value."""
+        return self.list_variants(node, self, progress)
 
     def deeper(self) -> RewriteContext:
         """Return the context of what stands in an object or array."""
@@ -744,10 +750,6 @@ def intersected(schemas: list[Json], progress: Progress) -> tuple[Json, Progress
     for new, sources in found.sources:
         progress = progress.derive(new, *sources)
     return found.schema, progress
-
-
-ListVariants: TypeAlias = Callable[[Json, RewriteContext, Progress], tuple[list[Variant], Progress]]
-"""Returns the ways in which a value of a schema can be written; none if there is no such value."""
 
 
 # What is built of a schema before it goes into its envelope.

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from instrc.providers.codec import ByPattern, Codec, ObjectCodec, PairsCodec
 from instrc.providers.dialect import Dialect
-from instrc.providers.lowering.context import ListVariants, Progress, RewriteContext, Variant, note, sentences_for
+from instrc.providers.lowering.context import Progress, RewriteContext, Variant, note, sentences_for
 from instrc.providers.lowering.target_patterns import pattern_for
 from instrc.providers.lowering.unions import combine_variants, fit
 from instrc.providers.maps import to_json
@@ -121,16 +121,14 @@ class KeywordMap(NamedTuple):
     notes: tuple[str, ...]
 
 
-def maps(
-    node: JsonObject, others: Undeclared, context: RewriteContext, progress: Progress, list_variants: ListVariants
-) -> tuple[Variant | None, Progress]:
+def maps(node: JsonObject, others: Undeclared, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
     """Write an object that declares no property."""
     if context.dialect.maps == "keep":
-        found, progress = keep_map(node, Undeclared(others.patterns, others.given), context, progress, list_variants)
+        found, progress = keep_map(node, Undeclared(others.patterns, others.given), context, progress)
         body, lost, progress = counted(node, {"type": "object", **found.body}, context, progress, more=False)
         variant = Variant("object", body, found.codec, (*found.notes, *sentences_for(node, lost)))
     else:
-        entries, progress = pairs(node, others, context, progress, list_variants)
+        entries, progress = pairs(node, others, context, progress)
         if entries is None:
             return _empty(node, context.dialect, progress)
         variant, progress = counted_entries(node, entries, context.dialect, progress)
@@ -162,7 +160,6 @@ def keep_map(
     others: Undeclared,
     context: RewriteContext,
     progress: Progress,
-    list_variants: ListVariants,
     *,
     renamed: bool = False,
 ) -> tuple[KeywordMap, Progress]:
@@ -178,7 +175,7 @@ def keep_map(
     if sent and "patternProperties" in keywords and None not in sent.values():
         by_pattern: JsonObject = {}
         for pattern, schema in patterns.items():
-            value, codec, progress = fit(schema, context.deeper(), progress, list_variants)
+            value, codec, progress = fit(schema, context.deeper(), progress)
             by_pattern[sent[pattern] or pattern] = False if value is None else value
             by.append(ByPattern(pattern, codec))
         body["patternProperties"] = by_pattern  # declared properties that match the pattern have its demands among their own
@@ -191,11 +188,11 @@ def keep_map(
     elif rest is False:
         body["additionalProperties"] = False
     else:
-        value, other, progress = fit(rest, context.deeper(), progress, list_variants)
+        value, other, progress = fit(rest, context.deeper(), progress)
         body["additionalProperties"] = False if value is None else value or True
     if "propertyNames" in node and "propertyNames" in keywords:
         named: JsonObject = {"allOf": [{"type": "string"}, node["propertyNames"]]}
-        names, _, progress = fit(named, context.deeper(), progress.derive(named, node), list_variants)
+        names, _, progress = fit(named, context.deeper(), progress.derive(named, node))
         if names is None:  # no name will do, so there is no property
             return KeywordMap({"additionalProperties": False}, None, sentences_for(node, lost)), progress
         body["propertyNames"] = names
@@ -225,9 +222,7 @@ def _lose_rest(node: JsonObject, rest: Json, progress: Progress) -> Progress:
     return progress if rest is True else progress.lose_each(node, [keyword for keyword in _REST if keyword in node])
 
 
-def pairs(
-    node: JsonObject, others: Undeclared, context: RewriteContext, progress: Progress, list_variants: ListVariants
-) -> tuple[Variant | None, Progress]:
+def pairs(node: JsonObject, others: Undeclared, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
     """Write entries as a list of `{key, value}`, one alternative for each pattern of keys; `None` if there can be no entry."""
     patterns, rest = others.patterns, others.given
     wanted: list[tuple[str | None, Json]] = [(pattern, schema) for pattern, schema in patterns.items() if schema is not False]
@@ -244,7 +239,7 @@ def pairs(
     entries: list[tuple[str | None, Variant]] = []
     for key_pattern, schema in wanted:
         entry, progress = _entry(node, key_pattern, schema, context.dialect, progress)
-        found, progress = list_variants(entry, context.deeper(), progress)
+        found, progress = context.deeper().variants(entry, progress)
         if len(found) == 1:
             entries.append((key_pattern, found[0]))
     if not entries:

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from instrc.providers.codec import NULL_WORD, Member, More, ObjectCodec, TextCodec, ValuesCodec, wrapped
 from instrc.providers.lowering import key_maps, unions
 from instrc.providers.lowering.context import (
-    ListVariants,
     Progress,
     RewriteContext,
     Variant,
@@ -80,7 +79,7 @@ _NEVER_SENT = _Absence((), asked=False)
 
 
 def property_of(
-    holder: Holder, name: str, schema: Json, progress: Progress, list_variants: ListVariants, *, required: bool
+    holder: Holder, name: str, schema: Json, progress: Progress, *, required: bool
 ) -> tuple[Property | None, Progress]:
     """Return a property as it is sent; `None` if it has no value."""
     context = holder.context
@@ -91,7 +90,7 @@ def property_of(
         said: JsonObject = {"type": [kind, "null"] if absence is _BY_NULL else kind}
         body, codec, progress = described(schema, said, None, (), dialect, progress)
     else:
-        found, progress = list_variants(schema, holder.inside, progress)
+        found, progress = holder.inside.variants(schema, progress)
         if not found:
             return None, _left_out(holder, name, schema, progress, required=required)
         absence, progress = _absence(schema, found, holder, progress, required=required)
@@ -279,9 +278,7 @@ _BESIDE = frozenset(BY_TYPE["object"]) - {"properties", "required", "additionalP
 """Keywords of objects that a plain one does not have."""
 
 
-def objects(
-    node: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
-) -> tuple[Variant | None, Progress]:
+def objects(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
     """Return the variant of an object; `None` if there is no such object."""
     dialect = context.dialect
     required = dict.fromkeys(required_names(node))
@@ -303,7 +300,7 @@ def objects(
             progress = progress.lose(node, "additionalProperties", "convention", reason)
         return _whole(node, (), None, None, context, progress)
     if not names and (others.patterns or rest is not False):
-        return key_maps.maps(node, others, context, progress, list_variants)
+        return key_maps.maps(node, others, context, progress)
     leaky = not dialect.closed or (dialect.maps == "keep" and bool(others.patterns or rest not in (None, False)))
     holder = holder_of(node, context, leaky=leaky)
     simple = _BESIDE.isdisjoint(node)
@@ -314,13 +311,13 @@ def objects(
             schema = declared[name]
         else:
             schema, progress = _schema_of(node, name, declared, others, progress) if accepts_name(name) else (False, progress)
-        found, progress = property_of(holder, name, schema, progress, list_variants, required=name in required)
+        found, progress = property_of(holder, name, schema, progress, required=name in required)
         if found is None:
             if name in required:
                 return None, progress
         else:
             properties.append(found)
-    return _closed(node, names, properties, others, context, progress, list_variants)
+    return _closed(node, names, properties, others, context, progress)
 
 
 def _most(node: JsonObject) -> float:
@@ -366,7 +363,6 @@ def _closed(
     others: Undeclared,
     context: RewriteContext,
     progress: Progress,
-    list_variants: ListVariants,
 ) -> tuple[Variant | None, Progress]:
     """Add what is said of the properties that are not declared."""
     dialect, rest = context.dialect, others.rest
@@ -379,9 +375,9 @@ def _closed(
     elif others.patterns or rest is not False:
         if dialect.maps == "keep":
             renamed = any(found.member is not None and found.member.key is not None for found in properties)
-            keyword_map, progress = key_maps.keep_map(node, others, context, progress, list_variants, renamed=renamed)
+            keyword_map, progress = key_maps.keep_map(node, others, context, progress, renamed=renamed)
         else:
-            more, progress = _list_of_more(node, names, properties, others, context, progress, list_variants)
+            more, progress = _list_of_more(node, names, properties, others, context, progress)
     elif not dialect.closed:
         reason = "has no word in the target; undeclared keys are found when the answer is lifted"
         progress = progress.lose_each(node, [keyword for keyword in _CLOSING if keyword in node], reason)
@@ -405,7 +401,6 @@ def _list_of_more(
     others: Undeclared,
     context: RewriteContext,
     progress: Progress,
-    list_variants: ListVariants,
 ) -> tuple[_More | None, Progress]:
     """Let properties in that are not declared, as a list of keys and values."""
     dialect = context.dialect
@@ -413,7 +408,7 @@ def _list_of_more(
         reason = "has no word in the target; what is not in the list is found when the answer is lifted"
         lost = [word for word in (*_CLOSING, "patternProperties", "propertyNames") if word in node]
         progress = progress.lose_each(node, lost, reason)
-    variant, progress = key_maps.pairs(node, others, context.boxed(), progress, list_variants)
+    variant, progress = key_maps.pairs(node, others, context.boxed(), progress)
     if variant is None:
         return None, progress
     sent = unique_name(_MORE, {found.sent for found in properties}, 64)

@@ -17,7 +17,6 @@ from instrc.providers.lowering import arrays, properties, scalars, uniform_plans
 from instrc.providers.lowering.context import (
     SAYING_NOTHING,
     Built,
-    ListVariants,
     LoweringOptions,
     PayloadDefinitions,
     Progress,
@@ -64,9 +63,7 @@ PAYLOAD_DEFINITIONS: Final = 500
 """Definitions of a payload; what else is recursive is written as JSON text."""
 
 
-def references(
-    node: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
-) -> tuple[list[Variant], Progress]:
+def references(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
     """Return the variants of what a schema refers to, together with what stands beside the reference."""
     ref = as_text(node["$ref"])
     target = context.target(ref)
@@ -88,14 +85,12 @@ def references(
         place = place_of(context.root, progress.log, node, "$ref")
         raise CompileError([RecursiveForTarget(target=context.dialect.name, pointer=place, reference=ref)])
     if context.recursion == "keep":
-        variant, progress = _definition(key, ref, target, context, progress, list_variants)
+        variant, progress = _definition(key, ref, target, context, progress)
         return [variant], progress
-    return _unrolled(key, target, context, progress, list_variants)
+    return _unrolled(key, target, context, progress)
 
 
-def _unrolled(
-    key: Hashable, target: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
-) -> tuple[list[Variant], Progress]:
+def _unrolled(key: Hashable, target: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
     """Write out what a reference stands for, up to a number of times."""
     often = context.active.count(key) >= context.unroll
     if often or progress.unrolled > UNROLLED_SCHEMAS or len(context.active) > ACTIVE_REFERENCES:
@@ -108,7 +103,7 @@ def _unrolled(
 
 
 def _definition(
-    key: Hashable, ref: str, target: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
+    key: Hashable, ref: str, target: JsonObject, context: RewriteContext, progress: Progress
 ) -> tuple[Variant, Progress]:
     """Return a reference to a definition of the payload, which is made on first sight."""
     definitions = progress.definitions
@@ -119,7 +114,7 @@ def _definition(
         word = ref.rsplit("/", 1)[-1].replace("~1", "_").replace("~0", "_") if ref != "#" else "root"
         name = unique_name(legal(word, DEFINITION_NAME, "part"), set(definitions.names.values()), DEFINITION_NAME.most)
         progress = progress.with_definitions(definitions.begun(key, name))
-        body, codec, progress = fit(target, replace(context, level=1), progress, list_variants)
+        body, codec, progress = fit(target, replace(context, level=1), progress)
         if body is None:  # too late to say that there is no such value: the reference may be in use
             variant, progress = unions.anything_variant(context, target, "cannot be satisfied", progress)
             body, codec, progress = combine(target, [variant], context, progress)
@@ -161,7 +156,7 @@ def list_variants(node: Json, context: RewriteContext, progress: Progress) -> tu
             return list_variants(folded, context.beside(), progress)
         node = folded
     if "$ref" in node:
-        return references(node, context.beside(), progress, list_variants)
+        return references(node, context.beside(), progress)
     notes: list[str] = []
     for keyword in _APPLICATORS:
         if keyword in node and not is_vacuous(node, keyword):
@@ -177,7 +172,7 @@ def list_variants(node: Json, context: RewriteContext, progress: Progress) -> tu
 def _plain(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
     """Return the variants of a schema by its union, its literals or its types."""
     if "anyOf" in node or "oneOf" in node:
-        found, progress = unions.branches(node, context.beside(), progress, list_variants)
+        found, progress = unions.branches(node, context.beside(), progress)
         return [variant if variant.node is not None else variant.of(node) for variant in found], progress
     if "enum" in node or "const" in node:
         return scalars.literals(node, context, progress)
@@ -208,14 +203,14 @@ def _of_type(kind: str, node: JsonObject, context: RewriteContext, progress: Pro
         case "string":
             return scalars.strings(node, context.dialect, progress)
         case "object":
-            return properties.objects(node, context, progress, list_variants)
+            return properties.objects(node, context, progress)
         case "integer" | "number":
             return scalars.numbers(node, kind, context.dialect, progress)
         case "array":
             reason = uniform_plans.reason_for_uniform(node, context)
             if reason and (branches := uniform_plans.branches_of(node)) is not None:
-                return uniform_plans.uniform(node, branches, reason, context, progress, list_variants)
-            return arrays.arrays(node, context, progress, list_variants)
+                return uniform_plans.uniform(node, branches, reason, context, progress)
+            return arrays.arrays(node, context, progress)
         case "boolean":
             return Variant("boolean", {"type": "boolean"}, node=node), progress
         case "null":
@@ -423,12 +418,12 @@ def rebuild(seen: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
     flat, keys = seen.schema, key_names(dialect.key, seen.names)
     all_asked = dialect.every_required or (options.ordered and dialect.reorders)
     deepest, recursion = dialect.limits.depth or PAYLOAD_LEVELS, options.recursion or dialect.recursion
-    context = RewriteContext(dialect, flat, keys, all_asked, deepest, options.unroll, recursion, options.uniform)
+    context = RewriteContext(dialect, flat, keys, all_asked, deepest, options.unroll, recursion, list_variants, options.uniform)
     root, before = _rooted(flat, dialect)
-    schema, codec, progress = fit(root, context, before, list_variants)
+    schema, codec, progress = fit(root, context, before)
     found, definitions = _as_object(schema, codec, progress.definitions, dialect)
     if schema is not None and found is None:  # the box is one level more
-        schema, codec, progress = fit(root, context.boxed(), before, list_variants)
+        schema, codec, progress = fit(root, context.boxed(), before)
         found, definitions = _as_object(schema, codec, progress.definitions, dialect)
     if schema is None:
         reason = "nothing satisfies the schema; the answer is found wrong when it is lifted"

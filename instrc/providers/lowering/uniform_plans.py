@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from instrc.providers.codec import Codec, PlanCodec
 from instrc.providers.lowering import arrays
-from instrc.providers.lowering.context import ListVariants, Progress, RewriteContext, Variant
+from instrc.providers.lowering.context import Progress, RewriteContext, Variant
 from instrc.schema.kinds import own_kinds
 from instrc.schema.walk import required_names, walk
 from instrc.text.jsontext import dumps
@@ -72,14 +72,13 @@ def uniform(
     reason: str,
     context: RewriteContext,
     progress: Progress,
-    list_variants: ListVariants,
 ) -> tuple[Variant | None, Progress]:
     """Return the variant of a plan in its uniform spelling."""
     progress = progress.lose(node, "items", reason=_REASON.format(reason), parts=False)
     for branch in branches:
         progress = progress.lose_all(_arguments(branch), "is part of the arguments of a task", "part")
     spelled: JsonObject = {**node, "items": _task(branches)}
-    variant, progress = arrays.arrays(spelled, context, progress.invent(spelled, node), list_variants)
+    variant, progress = arrays.arrays(spelled, context, progress.invent(spelled, node))
     if variant is None or variant.kind != "array":
         return variant, progress
     return replace(variant, codec=_codec(branches, variant.codec)), progress

@@ -24,7 +24,6 @@ from instrc.providers.codec import (
 from instrc.providers.dialect import Dialect
 from instrc.providers.lowering.context import (
     WHOLE,
-    ListVariants,
     PayloadDefinitions,
     Progress,
     RewriteContext,
@@ -125,20 +124,18 @@ _NOT_BESIDE = frozenset({"anyOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
 """Keywords that do not go into the branches of the union beside them."""
 
 
-def branches(
-    node: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
-) -> tuple[list[Variant], Progress]:
+def branches(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
     """Return the variants of all branches of `anyOf` or `oneOf`, each with what stands beside it.
 
     Other unions in the `allOf` beside it multiply them: those by which they would become too many are told as lost.
     """
     if "allOf" not in node:
-        return _branches(node, context, progress, list_variants)
+        return _branches(node, context, progress)
     dropped: list[Json] = []
     if _multiplied(node) > MULTIPLIED_BRANCHES:
         fewer, dropped = _with_fewer(node)
     if not dropped:
-        found, after = _branches(node, context, progress, list_variants)
+        found, after = _branches(node, context, progress)
         if not any(variant.too_many for variant in found):
             return found, after
         fewer, dropped = _with_fewer(node)
@@ -146,13 +143,11 @@ def branches(
             return found, after
     for member in dropped:
         progress = progress.lose_all(member, "would make more alternatives than can be kept apart")
-    found, progress = _branches(fewer, context, progress.derive(fewer, node), list_variants)
+    found, progress = _branches(fewer, context, progress.derive(fewer, node))
     return [variant.after([note("allOf", dropped)]) for variant in found], progress
 
 
-def _branches(
-    node: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
-) -> tuple[list[Variant], Progress]:
+def _branches(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
     keyword = "anyOf" if "anyOf" in node else "oneOf"
     listed = as_array(node[keyword])
     beside: JsonObject = {name: node[name] for name in node if name != keyword and name not in _NOT_BESIDE}
@@ -167,7 +162,7 @@ def _branches(
         if beside:
             schema, progress = intersected([beside, branch], progress)
         schemas.append(schema)
-        each, progress = list_variants(schema, context, progress)
+        each, progress = context.variants(schema, progress)
         found += [_named(variant, branch) for variant in each] if isinstance(branch, dict) else each
         if len(found) > UNION_VARIANTS or any(variant.too_many for variant in each):
             variant, progress = anything_variant(context, node, "has more alternatives than can be kept apart", progress)
@@ -568,11 +563,11 @@ Rebuilt: TypeAlias = tuple[JsonObject | None, Codec, Progress]
 """A schema in the target's words, `None` if there is no such value, the codec of its values, and what was found out."""
 
 
-def fit(node: Json, context: RewriteContext, progress: Progress, list_variants: ListVariants) -> Rebuilt:
+def fit(node: Json, context: RewriteContext, progress: Progress) -> Rebuilt:
     """Return the schema in the target's words for a schema."""
     if (kind := scalar_type(node, context)) is not None:
         return described(node, {"type": kind}, None, (), context.dialect, progress)
-    found, progress = list_variants(node, context, progress)
+    found, progress = context.variants(node, progress)
     return combine(node, found, context, progress)
 
 
