@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Literal, TypeAlias, assert_never
 
 from msgspec import Struct
@@ -45,14 +46,14 @@ class Tag(Struct, frozen=True, gc=False):
     """A key that only tells alternatives apart, and its value."""
 
     key: str
-    value: Json
+    value: Json = None
 
 
 class More(Struct, frozen=True, gc=False):
     """The list that holds undeclared properties as pairs."""
 
     at: str
-    codec: Codec
+    codec: Codec = None
     declared: tuple[str, ...] = ()
     asked: bool = False
     """Whether it is sent though it is empty."""
@@ -61,14 +62,14 @@ class More(Struct, frozen=True, gc=False):
 class ByPattern(Struct, frozen=True, gc=False):
     """The codec of what stands under keys that match a pattern; `None` matches every key."""
 
-    pattern: str | None
-    codec: Codec
+    pattern: str | None = None
+    codec: Codec = None
 
 
 class ObjectCodec(Struct, frozen=True, gc=False):
     """An object is an object with other keys, or other values under them."""
 
-    members: Mapping[str, Member]
+    members: Mapping[str, Member] = MappingProxyType({})
     more: More | None = None
     other: Codec = None
     """The codec of undeclared properties."""
@@ -81,14 +82,14 @@ class ObjectCodec(Struct, frozen=True, gc=False):
 class ArrayCodec(Struct, frozen=True, gc=False):
     """A list is a list of other items."""
 
-    prefix: tuple[Codec, ...]
-    items: Codec
+    prefix: tuple[Codec, ...] = ()
+    items: Codec = None
 
 
 class PairsCodec(Struct, frozen=True, gc=False):
     """A list of `{key, value}` objects is an object."""
 
-    item: Codec
+    item: Codec = None
     by: tuple[ByPattern, ...] = ()
     """The codecs of entries by the patterns of their keys."""
 
@@ -97,7 +98,7 @@ class TupleCodec(Struct, frozen=True, gc=False):
     """An object is a list: its places by name, and the list of what follows them under the name `more`."""
 
     keys: tuple[str, ...]
-    item: Codec
+    item: Codec = None
     more: str | None = None
 
 
@@ -124,7 +125,7 @@ class Alternative(Struct, frozen=True, gc=False):
 
     when: Json
     """A schema of the payload that accepts what is sent for it; it may refer to the map's `definitions`."""
-    codec: Codec
+    codec: Codec = None
 
 
 class UnionCodec(Struct, frozen=True, gc=False):
@@ -151,7 +152,7 @@ class BoxCodec(Struct, frozen=True, gc=False):
     """The one key of an object, a tag aside, holds the value."""
 
     key: str
-    codec: Codec
+    codec: Codec = None
     tag: Tag | None = None
 
 
@@ -166,7 +167,7 @@ class RefCodec(Struct, frozen=True, gc=False):
 class NamesCodec(Struct, frozen=True, gc=False):
     """A value is the same with other keys, wherever its schema speaks of them."""
 
-    keys: Mapping[str, str]
+    keys: Mapping[str, str] = MappingProxyType({})
     """Our names by those that are sent."""
     fold: bool = False
     """Whether the case of listed words may differ."""
@@ -177,7 +178,7 @@ class PlanCodec(Struct, frozen=True, gc=False):
 
     raw: Mapping[str, tuple[str, ...]]
     """By tool, the arguments that are texts whatever is in them."""
-    codec: Codec
+    codec: Codec = None
 
 
 SomeCodec: TypeAlias = (

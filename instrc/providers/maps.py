@@ -2,88 +2,229 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, NoReturn, Protocol, TypeAlias, assert_never
+from typing import Any, Final, NamedTuple, NoReturn, Protocol, TypeAlias
 
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
-from instrc.providers.codec import (
-    Alternative,
-    ArrayCodec,
-    BoxCodec,
-    ByPattern,
-    Choice,
-    ChoiceCodec,
-    Codec,
-    Member,
-    More,
-    NamesCodec,
-    ObjectCodec,
-    PairsCodec,
-    PlanCodec,
-    RefCodec,
-    SomeCodec,
-    Tag,
-    TextCodec,
-    TupleCodec,
-    UnionCodec,
-    ValuesCodec,
-)
+from instrc.providers import codec as nouns
+from instrc.providers.codec import Codec, SomeCodec
 from instrc.schema.plain_checks import doubtful
 from instrc.schema.walk import is_schema
 from instrc.schema.wellformed import problems_of
 from instrc.text.arguments import attribute, excerpt
 from instrc.text.jsontext import loads
-from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, as_text, as_texts, is_deeper, listing, mapping
+from instrc.text.jsonvalue import Json, JsonObject, is_deeper, listing, mapping
 
-# What the JSON of a codec may hold, and the codecs directly inside of one.
+# The JSON of codecs: one table for reading, writing and checking.
+#
+# A codec is `null` (the value is the same on both sides), or an object whose `as` says which codec it is.
 
 
 RESULT_LEVELS: Final = 20
 """Levels of the message that brings a result to a model; those of providers have five."""
 
 PythonTypes: TypeAlias = type | tuple[type, ...]
-_MEMBERS: dict[str, dict[str, PythonTypes]] = {
-    "object": {"keys": dict, "tag": dict, "more": dict, "by": list, "other": dict, "declared": list},
-    "array": {"prefix": list, "items": dict},
-    "pairs": {"item": dict, "by": list},
-    "tuple": {"item": dict, "keys": list, "more": str},
-    "text": {"kinds": list, "codec": dict},
-    "values": {"values": list},
-    "union": {"of": list},
-    "choice": {"of": dict},
-    "box": {"key": str, "codec": dict, "tag": dict},
-    "plan": {"raw": dict, "codec": dict},
-    "ref": {"name": str},
-    "names": {"keys": dict},
+ReadInner: TypeAlias = Callable[[Json], Codec]
+WriteInner: TypeAlias = Callable[[Codec], Json]
+
+
+class _Kind(NamedTuple):
+    """What a field holds; the functions are given JSON of its types."""
+
+    types: PythonTypes
+    read: Callable[[Any, ReadInner], object] = lambda held, _: held
+    write: Callable[[Any, WriteInner], Json] = lambda held, _: held
+    valid: Callable[[Any], bool] = lambda _: True
+    """Whether what is in it is what it must be."""
+    each: Callable[[Any], Iterable[Json]] = lambda _: ()
+    """The codecs in it, or the entries that hold them."""
+    entry: _Form | None = None
+    blank: bool = False
+    """Whether an empty one is left out."""
+
+
+class _Field(NamedTuple):
+    """A member of a codec, or of an entry in one."""
+
+    name: str
+    kind: _Kind
+    needed: bool = False
+    said: Callable[[Any], object] = lambda _: False
+    """Whether it is written though there is nothing in it."""
+    attribute: str = ""
+    """Its name in Python, where that is another one."""
+
+
+class _Form:
+    """The JSON of one class of codecs, or of entries in them."""
+
+    def __init__(self, make: Callable[..., object], *fields: _Field) -> None:
+        self.make = make
+        self.fields = fields
+        self.names = frozenset(field.name for field in fields)
+
+    def read(self, holder: JsonObject, inner: ReadInner) -> Any:  # noqa: ANN401  -- what `make` returns
+        """Return what JSON that was checked stands for."""
+        held = [(field, holder[field.name]) for field in self.fields if holder.get(field.name) is not None]
+        return self.make(**{field.attribute or field.name: field.kind.read(value, inner) for field, value in held})
+
+    def write(self, value: object, inner: WriteInner) -> JsonObject:
+        """Return a codec or an entry as JSON."""
+        written: JsonObject = {}
+        for field in self.fields:
+            held = getattr(value, field.attribute or field.name)
+            empty = held is None or held is False or (field.kind.blank and not held)
+            if not empty or field.needed or field.said(value):
+                written[field.name] = field.kind.write(held, inner)
+        return written
+
+    def wrong(self, holder: JsonObject) -> str | None:
+        """Return the first member of another type than it may have; `None` if there is none."""
+        return wrong_member(holder, {field.name: field.kind.types for field in self.fields})
+
+    def whole(self, holder: JsonObject) -> bool:
+        """Say whether no member is missing."""
+        return all(holder.get(field.name) is not None for field in self.fields if field.needed)
+
+
+def _one(entry: _Form) -> _Kind:
+    """Return the kind of a field that holds one entry."""
+    return _Kind(dict, entry.read, entry.write, each=lambda held: [held], entry=entry)
+
+
+def _list_of(entry: _Form) -> _Kind:
+    return _Kind(
+        list,
+        lambda held, inner: tuple([entry.read(each, inner) for each in held]),
+        lambda held, inner: [entry.write(each, inner) for each in held],
+        each=listing,
+        entry=entry,
+        blank=True,
+    )
+
+
+def _by_name(entry: _Form, write: Callable[[Any, WriteInner], Json]) -> _Kind:
+    return _Kind(
+        dict,
+        lambda held, inner: {name: entry.read(each, inner) for name, each in held.items()},
+        lambda held, inner: {name: write(each, inner) for name, each in held.items()},
+        each=lambda held: held.values(),
+        entry=entry,
+        blank=True,
+    )
+
+
+def _are_texts(items: Iterable[Json]) -> bool:
+    return all(isinstance(item, str) for item in items)
+
+
+def _always(_: object) -> bool:
+    return True
+
+
+def _lists_members(codec: nouns.ObjectCodec) -> bool:
+    return codec.more is not None or codec.tag is not None or codec.declared is not None
+
+
+_TEXT = _Kind(str)
+_FLAG = _Kind(object, lambda held, _: bool(held))
+_ABSENT = _Kind(object, lambda held, _: "also" if held == "also" else bool(held))
+_JSON = _Kind(object)
+_SCHEMA = _Kind((dict, bool))
+_CODEC = _Kind(dict, lambda held, inner: inner(held), lambda codec, inner: inner(codec), each=lambda held: [held])
+_CODECS = _Kind(
+    list,
+    lambda held, inner: tuple(map(inner, held)),
+    lambda codecs, inner: list(map(inner, codecs)),
+    each=listing,
+    blank=True,
+)
+_TEXTS = _Kind(list, lambda held, _: tuple(held), lambda names, _: list(names), _are_texts)
+_PLACES = _TEXTS._replace(blank=False)
+_PAIRS = _Kind(
+    list,
+    lambda held, _: tuple((sent, original) for sent, original in held),
+    lambda pairs, _: [list(pair) for pair in pairs],
+    lambda held: all(isinstance(pair, list) and len(pair) == 2 for pair in held),
+)
+_NAMES = _Kind(dict, lambda held, _: dict(held), lambda names, _: dict(names), lambda held: _are_texts(held.values()))
+_TEXTS_BY_NAME = _Kind(
+    dict,
+    lambda held, _: {name: tuple(texts) for name, texts in held.items()},
+    lambda names, _: {name: list(texts) for name, texts in names.items()},
+    lambda held: all(isinstance(texts, list) and _are_texts(texts) for texts in held.values()),
+)
+_INNER = _Field("codec", _CODEC)
+_SAID_INNER = _Field("codec", _CODEC, said=_always)
+_NULL = _Field("null", _FLAG)
+_FOLD = _Field("fold", _FLAG)
+_MEMBER = _Form(
+    nouns.Member,
+    _Field("key", _TEXT),
+    _Field("absent", _ABSENT),
+    _Field("null", _TEXT),
+    _Field("missing", _FLAG),
+    _Field("unsaid", _FLAG),
+    _INNER,
+)
+_MORE = _Form(
+    nouns.More,
+    _Field("at", _TEXT, needed=True),
+    _SAID_INNER,
+    _Field("declared", _TEXTS, said=_always),
+    _Field("asked", _FLAG, said=_always),
+)
+_TAG = _Field("tag", _one(_Form(nouns.Tag, _Field("key", _TEXT, needed=True), _Field("value", _JSON, said=_always))))
+_BY = _Field("by", _list_of(_Form(nouns.ByPattern, _Field("pattern", _TEXT, said=_always), _SAID_INNER)))
+_ALTERNATIVE = _Form(nouns.Alternative, _Field("when", _SCHEMA, needed=True), _SAID_INNER)
+
+
+def _choice(key: str | None = None, codec: Codec = None, when: Json = True, *, null: bool = False) -> nouns.Choice:  # noqa: FBT002  -- a schema
+    return nouns.Choice(None if null else key, codec, when)
+
+
+_CHOICE = _Form(_choice, _Field("key", _TEXT), _SAID_INNER, _Field("when", _SCHEMA, said=_always))
+_CHOICE_OR_NULL = _Form(_choice, *_CHOICE.fields, _NULL)
+_CHOICES = _by_name(_CHOICE_OR_NULL, lambda each, inner: {"null": True} if each.key is None else _CHOICE.write(each, inner))
+_FORMS: dict[str, _Form] = {
+    "object": _Form(
+        nouns.ObjectCodec,
+        _Field("keys", _by_name(_MEMBER, _MEMBER.write), said=_lists_members, attribute="members"),
+        _Field("other", _CODEC, said=lambda it: it.by),
+        _BY,
+        _Field("declared", _TEXTS),
+        _Field("more", _one(_MORE)),
+        _TAG,
+    ),
+    "array": _Form(nouns.ArrayCodec, _Field("prefix", _CODECS), _Field("items", _CODEC)),
+    "pairs": _Form(nouns.PairsCodec, _Field("item", _CODEC, said=_always), _BY),
+    "tuple": _Form(
+        nouns.TupleCodec, _Field("keys", _PLACES, needed=True), _Field("item", _CODEC, said=_always), _Field("more", _TEXT)
+    ),
+    "text": _Form(nouns.TextCodec, _Field("kinds", _TEXTS), _NULL),
+    "values": _Form(nouns.ValuesCodec, _Field("values", _PAIRS, needed=True), _FOLD),
+    "union": _Form(nouns.UnionCodec, _Field("of", _list_of(_ALTERNATIVE), needed=True)),
+    "choice": _Form(nouns.ChoiceCodec, _Field("of", _CHOICES, needed=True)),
+    "box": _Form(nouns.BoxCodec, _Field("key", _TEXT, needed=True), _SAID_INNER, _TAG),
+    "plan": _Form(nouns.PlanCodec, _Field("raw", _TEXTS_BY_NAME, needed=True), _INNER),
+    "ref": _Form(nouns.RefCodec, _Field("name", _TEXT, needed=True), _NULL),
+    "names": _Form(nouns.NamesCodec, _Field("keys", _NAMES), _FOLD),
 }
 """What each codec may hold, by the word that says which it is."""
-_FLAGS: dict[str, tuple[str, ...]] = {"text": ("null",), "values": ("fold",), "ref": ("null",), "names": ("fold",)}
-"""What it may hold besides, which is true or absent."""
-_NEEDED: dict[str, tuple[str, ...]] = {
-    "values": ("values",),
-    "union": ("of",),
-    "choice": ("of",),
-    "box": ("key",),
-    "plan": ("raw",),
-    "ref": ("name",),
-    "tuple": ("keys",),
-}
-_ENTRIES: dict[str, dict[str, PythonTypes]] = {
-    "keys": {"key": str, "codec": dict, "null": str},
-    "more": {"at": str, "codec": dict, "declared": list},
-    "tag": {"key": str},
-    "by": {"pattern": str, "codec": dict},
-    "of": {"when": (dict, bool), "codec": dict, "key": str},
-}
-_FLAGS_OF_ENTRIES: dict[str, tuple[str, ...]] = {
-    "keys": ("absent", "missing", "unsaid"),
-    "more": ("asked",),
-    "tag": ("value",),
-    "of": ("null",),
-}
-_NEEDED_IN_ENTRIES: dict[str, tuple[str, ...]] = {"more": ("at",), "tag": ("key",), "union": ("when",)}
+_WORDS = {form.make: word for word, form in _FORMS.items()}
+
+
+def to_json(codec: Codec) -> Json:
+    """Return a codec as plain JSON."""
+    return None if codec is None else one_to_json(codec, to_json)
+
+
+def one_to_json(codec: SomeCodec, inner: WriteInner) -> JsonObject:
+    """Return a codec as plain JSON; `inner` writes those directly inside."""
+    word = _WORDS[codec.__class__]
+    return {"as": word, **_FORMS[word].write(codec, inner)}
 
 
 class Damaged(ValueError):  # noqa: N818  -- what the map is
@@ -99,70 +240,50 @@ def wrong_member(holder: JsonObject, members: dict[str, PythonTypes]) -> str | N
 
 def codecs_inside(codec: Json, codecs: JsonObject) -> list[Json]:
     """Return the codecs directly inside of one; `Damaged` says what is wrong with it.  `codecs` are those with a name."""
-    kind = codec.get("as") if isinstance(codec, dict) else None
-    if not isinstance(codec, dict) or not isinstance(kind, str) or kind not in _MEMBERS:
+    word = codec.get("as") if isinstance(codec, dict) else None
+    form = _FORMS.get(word) if isinstance(word, str) else None
+    if not isinstance(codec, dict) or form is None:
         message = "it says no known `as`"
         raise Damaged(message)
-    if (fault := _fault(kind, codec, codecs)) is not None:
+    if (fault := _fault(str(word), form, codec, codecs)) is not None:
         raise Damaged(fault)
-    inside = [codec[name] for name in ("other", "items", "item", "codec") if name in codec]
-    inside += listing(codec.get("prefix"))
-    for part in () if kind in {"tuple", "names"} else ("keys", "more", "tag", "by", "of"):
-        for entry in _entries(codec.get(part), part):
-            if (fault := _fault_of_entry(kind, part, entry)) is not None:
+    inside: list[Json] = []
+    for name, kind, *_ in form.fields:
+        for each in () if codec.get(name) is None else kind.each(codec[name]):
+            if kind.entry is None:
+                inside.append(each)
+            elif (fault := _fault_of_entry(kind.entry, each, f"an entry in the `{name}` of `{word}`")) is not None:
                 raise Damaged(fault)
-            inside.append(mapping(entry).get("codec"))
+            else:
+                inside.append(mapping(each).get("codec"))
     return inside
 
 
-def _fault(kind: str, codec: JsonObject, codecs: JsonObject) -> str | None:
+def _fault(word: str, form: _Form, codec: JsonObject, codecs: JsonObject) -> str | None:
     """Return what is wrong with the members of a codec, its entries aside."""
-    if (wrong := wrong_member(codec, _MEMBERS[kind])) is not None:
-        return f"the `{wrong}` of `{kind}`"
-    unknown = codec.keys() - _MEMBERS[kind].keys() - {"as", *_FLAGS.get(kind, ())}
-    if unknown:
-        return f"`{kind}` holds {excerpt(min(unknown))}, which nobody knows"
-    if any(codec.get(name) is None for name in _NEEDED.get(kind, ())):
-        return f"`{kind}` is not whole"
-    if kind == "ref" and codec["name"] not in codecs:
+    if (wrong := form.wrong(codec)) is not None:
+        return f"the `{wrong}` of `{word}`"
+    if unknown := codec.keys() - form.names - {"as"}:
+        return f"`{word}` holds {excerpt(min(unknown))}, which nobody knows"
+    if not form.whole(codec):
+        return f"`{word}` is not whole"
+    if word == "ref" and codec["name"] not in codecs:
         return f"`{codec['name']}` is not defined"
-    wrong = _wrong_inside(kind, codec)
-    return None if wrong is None else f"the `{wrong}` of `{kind}`"
+    for name, kind, *_ in form.fields:
+        if codec.get(name) is not None and not kind.valid(codec[name]):
+            return f"the `{name}` are not texts" if kind is _TEXTS else f"the `{name}` of `{word}`"
+    return None
 
 
-def _fault_of_entry(kind: str, part: str, entry: Json) -> str | None:
+def _fault_of_entry(form: _Form, entry: Json, place: str) -> str | None:
     """Return what is wrong with an entry in one part of a codec: of a property, a pattern, an alternative."""
-    place = f"an entry in the `{part}` of `{kind}`"
-    if not isinstance(entry, dict) or wrong_member(entry, _ENTRIES[part]) or (part == "by" and "pattern" not in entry):
+    if not isinstance(entry, dict) or form.wrong(entry) or (form.make is nouns.ByPattern and "pattern" not in entry):
         return place
-    if any(name not in _ENTRIES[part] and name not in _FLAGS_OF_ENTRIES.get(part, ()) for name in entry):
+    if not entry.keys() <= form.names:
         return f"{place} holds what nobody knows"
-    needed = (*_NEEDED_IN_ENTRIES.get(part, ()), *(_NEEDED_IN_ENTRIES.get(kind, ()) if part == "of" else ()))
-    return place if any(entry.get(name) is None for name in needed) else None
-
-
-def _wrong_inside(kind: str, codec: JsonObject) -> str | None:
-    """Return the member of a codec whose entries are not what they must be; `None` if all are."""
-    match kind:
-        case "values" if not all(isinstance(pair, list) and len(pair) == 2 for pair in listing(codec["values"])):
-            return "values"
-        case "plan" if not all(isinstance(names, list) for names in mapping(codec["raw"]).values()):
-            return "raw"
-        case "names" if not all(isinstance(key, str) for key in mapping(codec.get("keys")).values()):
-            return "keys"
-        case "tuple" if not all(isinstance(key, str) for key in listing(codec["keys"])):
-            return "keys"
-        case _:
-            return None
-
-
-def _entries(held: Json, part: str) -> list[Json]:
-    """Return the entries in one part of a codec: some parts are one entry."""
-    if held is None:
-        return []
-    if part in {"more", "tag"}:
-        return [held]
-    return list(held.values()) if isinstance(held, dict) else listing(held)
+    if not all(kind.valid(entry[name]) for name, kind, *_ in form.fields if entry.get(name) is not None):
+        return f"{place} is damaged"
+    return None if form.whole(entry) else place
 
 
 # Read the codecs of a map, which is plain JSON that anybody may have written.
@@ -179,213 +300,27 @@ class Codecs:
 def codecs_of(record: JsonObject) -> Codecs:
     """Return the codecs of the map of one tool; `Damaged` says what is wrong with them."""
     root, named = record.get("codec"), mapping(record.get("codecs"))
-    if root is None and not named:
-        return Codecs(None, {})
     done: dict[int, Codec] = {}
     entered: set[int] = set()
-    stack: list[tuple[Json, list[Json] | None]] = [(each, None) for each in (root, *named.values())]
+
+    def finished(codec: Json) -> Codec:
+        return None if codec is None else done[id(codec)]
+
+    stack: list[tuple[Json, bool]] = [(each, False) for each in (root, *named.values())]
     while stack:
-        codec, inside = stack.pop()
+        codec, looked_at = stack.pop()
         if codec is None or id(codec) in done:
             continue
-        if inside is None:
-            if id(codec) in entered:
-                message = "it holds itself"
-                raise Damaged(message)
-            entered.add(id(codec))
-            inside = codecs_inside(codec, named)
-            stack.append((codec, inside))
-            stack.extend((inner, None) for inner in inside)
-        else:
-            done[id(codec)] = _build_codec(as_object(codec), done)
-    return Codecs(_finished_codec(root, done), {name: _finished_codec(codec, done) for name, codec in named.items()})
-
-
-def _finished_codec(codec: Json, done: dict[int, Codec]) -> Codec:
-    return None if codec is None else done[id(codec)]
-
-
-def _build_codec(codec: JsonObject, done: dict[int, Codec]) -> Codec:
-    """Return one codec for its JSON, which has been looked at; those inside are built already."""
-
-    def at(holder: JsonObject, name: str) -> Codec:
-        return _finished_codec(holder.get(name), done)
-
-    by = tuple(ByPattern(_text(entry.get("pattern")), at(entry, "codec")) for entry in _objects(codec.get("by")))
-    match codec["as"]:
-        case "object":
-            members = {sent: _member(entry, at(entry, "codec")) for sent, entry in _named_objects(codec.get("keys"))}
-            more, declared = codec.get("more"), codec.get("declared")
-            names = None if declared is None else _names_in(declared, "declared")
-            last = _more(more, at(more, "codec")) if isinstance(more, dict) else None
-            return ObjectCodec(members, last, at(codec, "other"), by, names, _tag(codec.get("tag")))
-        case "array":
-            return ArrayCodec(tuple(_finished_codec(item, done) for item in listing(codec.get("prefix"))), at(codec, "items"))
-        case "pairs":
-            return PairsCodec(at(codec, "item"), by)
-        case "tuple":
-            return TupleCodec(tuple(as_texts(codec["keys"])), at(codec, "item"), _text(codec.get("more")))
-        case "text":
-            kinds = codec.get("kinds")
-            return TextCodec(None if kinds is None else _names_in(kinds, "kinds"), bool(codec.get("null")))
-        case "values":
-            pairs = [as_array(pair) for pair in as_array(codec["values"])]
-            return ValuesCodec(tuple((sent, original) for sent, original in pairs), bool(codec.get("fold")))
-        case "union":
-            return UnionCodec(tuple(Alternative(entry["when"], at(entry, "codec")) for entry in _objects(codec["of"])))
-        case "choice":
-            return ChoiceCodec({label: _choice(entry, at(entry, "codec")) for label, entry in _named_objects(codec["of"])})
-        case "box":
-            return BoxCodec(as_text(codec["key"]), at(codec, "codec"), _tag(codec.get("tag")))
-        case "plan":
-            raw = {tool: _names_in(names, "raw") for tool, names in as_object(codec["raw"]).items()}
-            return PlanCodec(raw, at(codec, "codec"))
-        case "ref":
-            return RefCodec(as_text(codec["name"]), bool(codec.get("null")))
-        case _:
-            keys = {sent: as_text(name) for sent, name in mapping(codec.get("keys")).items()}
-            return NamesCodec(keys, bool(codec.get("fold")))
-
-
-def _objects(held: Json) -> list[JsonObject]:
-    """Return the entries of a codec, in which nothing but objects was found."""
-    return [as_object(entry) for entry in (held.values() if isinstance(held, dict) else listing(held))]
-
-
-def _named_objects(held: Json) -> list[tuple[str, JsonObject]]:
-    return [(name, as_object(entry)) for name, entry in mapping(held).items()]
-
-
-def _text(held: Json) -> str | None:
-    return None if held is None else as_text(held)
-
-
-def _names_in(held: Json, member: str) -> tuple[str, ...]:
-    """Return a list of texts; `Damaged` if there is anything else in it."""
-    names = tuple(name for name in listing(held) if isinstance(name, str))
-    if len(names) < len(listing(held)):
-        message = f"the `{member}` are not texts"
-        raise Damaged(message)
-    return names
-
-
-def _member(entry: JsonObject, codec: Codec) -> Member:
-    absent = entry.get("absent")
-    return Member(
-        _text(entry.get("key")),
-        "also" if absent == "also" else bool(absent),
-        _text(entry.get("null")),
-        bool(entry.get("missing")),
-        bool(entry.get("unsaid")),
-        codec,
-    )
-
-
-def _more(more: JsonObject, codec: Codec) -> More:
-    declared = _names_in(more.get("declared"), "declared")
-    return More(as_text(more["at"]), codec, declared, bool(more.get("asked")))
-
-
-def _choice(entry: JsonObject, codec: Codec) -> Choice:
-    return Choice(None if entry.get("null") else _text(entry.get("key")), codec, entry.get("when", True))
-
-
-def _tag(tag: Json) -> Tag | None:
-    return Tag(as_text(tag["key"]), tag.get("value")) if isinstance(tag, dict) else None
-
-
-# Write codecs as the plain JSON that maps hold.
-#
-# A codec is `null` (the value is the same on both sides) or an object whose `as` says what is undone, in the words of this
-# file.
-# What else it holds is said at the classes of `instrc.providers.codec`.
-
-
-WriteInner = Callable[[Codec], Json]
-
-
-def to_json(codec: Codec) -> Json:
-    """Return a codec as plain JSON."""
-    return None if codec is None else one_to_json(codec, to_json)
-
-
-def one_to_json(codec: SomeCodec, inner: WriteInner) -> dict[str, Json]:
-    """Return a codec as plain JSON; `inner` writes those directly inside."""
-    match codec:
-        case ObjectCodec():
-            return _object(codec, inner)
-        case ValuesCodec(values, fold):
-            return {"as": "values", "values": [list(pair) for pair in values], **({"fold": True} if fold else {})}
-        case ArrayCodec(prefix, items):
-            before = {"prefix": [inner(each) for each in prefix]} if prefix else {}
-            return {"as": "array", **before, **({} if items is None else {"items": inner(items)})}
-        case PairsCodec(item, by):
-            return {"as": "pairs", "item": inner(item), **({"by": _pattern_entries(by, inner)} if by else {})}
-        case TupleCodec(keys, item, more):
-            return {"as": "tuple", "keys": list(keys), "item": inner(item), **({} if more is None else {"more": more})}
-        case TextCodec(kinds, null):
-            return {"as": "text", **({} if kinds is None else {"kinds": list(kinds)}), **({"null": True} if null else {})}
-        case UnionCodec(of):
-            return {"as": "union", "of": [{"when": each.when, "codec": inner(each.codec)} for each in of]}
-        case ChoiceCodec(choices):
-            return {"as": "choice", "of": {label: _writing_choice(each, inner) for label, each in choices.items()}}
-        case BoxCodec(key, held, tag):
-            return {"as": "box", "key": key, "codec": inner(held), **_writing_tag(tag)}
-        case PlanCodec(raw, held):
-            return {
-                "as": "plan",
-                "raw": {tool: list(names) for tool, names in raw.items()},
-                **({} if held is None else {"codec": inner(held)}),
-            }
-        case RefCodec(name, null):
-            return {"as": "ref", "name": name, **({"null": True} if null else {})}
-        case NamesCodec(names, fold):
-            return {"as": "names", "keys": dict(names), **({"fold": True} if fold else {})}
-        case _:
-            assert_never(codec)
-
-
-def _object(codec: ObjectCodec, inner: WriteInner) -> dict[str, Json]:
-    written: dict[str, Json] = {"as": "object"}
-    if codec.members or codec.declared is not None or codec.more is not None or codec.tag is not None:
-        written["keys"] = {sent: _writing_member(member, inner) for sent, member in codec.members.items()}
-    if codec.other is not None or codec.by:
-        written["other"] = inner(codec.other)
-    if codec.by:
-        written["by"] = _pattern_entries(codec.by, inner)
-    if codec.declared is not None:
-        written["declared"] = list(codec.declared)
-    if codec.more is not None:
-        more = codec.more
-        written["more"] = {"at": more.at, "codec": inner(more.codec), "declared": list(more.declared), "asked": more.asked}
-    return written | _writing_tag(codec.tag)
-
-
-def _writing_member(member: Member, inner: WriteInner) -> dict[str, Json]:
-    written: dict[str, Json] = {} if member.key is None else {"key": member.key}
-    if member.absent:
-        written["absent"] = member.absent
-    if member.null is not None:
-        written["null"] = member.null
-    if member.missing:
-        written["missing"] = True
-    if member.unsaid:
-        written["unsaid"] = True
-    return written if member.codec is None else {**written, "codec": inner(member.codec)}
-
-
-def _pattern_entries(entries: tuple[ByPattern, ...], inner: WriteInner) -> list[Json]:
-    return [{"pattern": entry.pattern, "codec": inner(entry.codec)} for entry in entries]
-
-
-def _writing_choice(choice: Choice, inner: WriteInner) -> dict[str, Json]:
-    if choice.key is None:
-        return {"null": True}
-    return {"key": choice.key, "codec": inner(choice.codec), "when": choice.when}
-
-
-def _writing_tag(tag: Tag | None) -> dict[str, Json]:
-    return {} if tag is None else {"tag": {"key": tag.key, "value": tag.value}}
+        if looked_at and isinstance(codec, dict):
+            done[id(codec)] = _FORMS[str(codec["as"])].read(codec, finished)
+            continue
+        if id(codec) in entered:
+            message = "it holds itself"
+            raise Damaged(message)
+        entered.add(id(codec))
+        stack.append((codec, True))
+        stack.extend((inner, False) for inner in codecs_inside(codec, named))
+    return Codecs(finished(root), {name: finished(codec) for name, codec in named.items()})
 
 
 # Read the maps that lowerings leave: one of a tool, of a set of tools, or the one an MCP tool carries.

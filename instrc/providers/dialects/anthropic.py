@@ -50,12 +50,7 @@ STRICT_RULES = (
         "2026-11-20",
         ("formats", "patterns"),
     ),
-    Fact(
-        "20 strict tools, 24 optional, 16 union-typed parameters a request",
-        _DOCUMENTED,
-        "2026-11-20",
-        ("limits",),
-    ),
+    Fact("20 strict tools, 24 optional, 16 union-typed parameters a request", _DOCUMENTED, "2026-11-20", ("limits",)),
     Fact("required properties come first, then optional ones", _DOCUMENTED, "2026-11-20", ("order",)),
     Fact("minItems is 0 or 1", _DOCUMENTED, "2026-11-20", ("most_min_items",)),
     Fact(

@@ -42,12 +42,7 @@ def gigachat() -> Dialect:
         name="gigachat",
         title="GigaChat function",
         result={"role": "function", "name": "@name", "content": "@json"},
-        envelope={
-            "name": "@name",
-            "description": "@description",
-            "parameters": "@schema",
-            "few_shot_examples": "@examples",
-        },
+        envelope={"name": "@name", "description": "@description", "parameters": "@schema", "few_shot_examples": "@examples"},
         example={"request": "@request", "params": "@value"},
         where=("parameters",),
         tool_name=NameRule(

@@ -45,12 +45,7 @@ _RULES = (
         ("order",),
     ),
     Fact("maps are taken and arrive empty", "pydantic-ai-slim 2.68.0, a remark in its transformer", "2026-11-20", ("maps",)),
-    Fact(
-        "a type must be specified where there is no union",
-        "400 answers quoted in issue trackers",
-        "2026-11-20",
-        ("anything",),
-    ),
+    Fact("a type must be specified where there is no union", "400 answers quoted in issue trackers", "2026-11-20", ("anything",)),
     Fact("any format may be named, and most are ignored", "google-genai 2.34.0, types.py", "2026-11-20", ("formats",)),
 )
 

@@ -54,12 +54,7 @@ _RULES = (
         "2026-11-20",
         ("first_keys",),
     ),
-    Fact(
-        "minLength and maxLength are enforced",
-        "reported live by users of the API",
-        "2026-08",
-        ("keywords",),
-    ),
+    Fact("minLength and maxLength are enforced", "reported live by users of the API", "2026-08", ("keywords",)),
     Fact("fine-tuned models do not enforce minLength and maxLength", "reported live by users of the API", "2026-08"),
     Fact("descriptions end at 1,024 characters; not confirmed for today", "getsentry/sentry-mcp#106", "2025-04", ("limits",)),
     PRINTABLE_KEYS,

@@ -484,10 +484,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], 
         lambda match: [_elements(match["name"], match["body"] or "", ended=bool(match["none"] or match["end"]))],
     ),
     (MESSAGE, _harmony),
-    (
-        re.compile(r"<\|START_ACTION\|>(?P<body>.*?)(?:<\|END_ACTION\|>|\Z)", re.DOTALL),
-        lambda match: json_calls(match["body"]),
-    ),
+    (re.compile(r"<\|START_ACTION\|>(?P<body>.*?)(?:<\|END_ACTION\|>|\Z)", re.DOTALL), lambda match: json_calls(match["body"])),
     (
         re.compile(
             r"(?:<\|tool_call>|<start_function_call>)\s*call:(?P<name>[\w.:-]+)(?P<body>\{.*?)"

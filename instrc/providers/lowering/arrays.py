@@ -203,12 +203,7 @@ def _as_object(
     progress: Progress,
 ) -> tuple[Variant | None, Progress]:
     """Return the variant of a tuple of which the places have names."""
-    shape: JsonObject = {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
+    shape: JsonObject = {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
     found, progress = context.beside().variants(shape, progress.invent(shape, node))
     if len(found) != 1:
         return None, progress

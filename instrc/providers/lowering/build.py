@@ -226,12 +226,7 @@ def _boxed(schema: Json) -> Json:
     inner: Json = schema
     if isinstance(schema, dict):
         inner = {key: value for key, value in schema.items() if key not in {"$defs", "$schema"}}
-    boxed: JsonObject = {
-        "type": "object",
-        "properties": {"value": inner},
-        "required": ["value"],
-        "additionalProperties": False,
-    }
+    boxed: JsonObject = {"type": "object", "properties": {"value": inner}, "required": ["value"], "additionalProperties": False}
     if isinstance(schema, dict) and "$defs" in schema:
         boxed["$defs"] = schema["$defs"]
     return redirected(boxed, {"#": "#/properties/value"})

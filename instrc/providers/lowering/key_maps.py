@@ -156,12 +156,7 @@ def _empty(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Vari
 
 
 def keep_map(
-    node: JsonObject,
-    others: Undeclared,
-    context: RewriteContext,
-    progress: Progress,
-    *,
-    renamed: bool = False,
+    node: JsonObject, others: Undeclared, context: RewriteContext, progress: Progress, *, renamed: bool = False
 ) -> tuple[KeywordMap, Progress]:
     """Write undeclared properties with the keywords of JSON Schema: Mistral, vLLM and smolagents take them."""
     keywords = context.dialect.keywords

@@ -10,14 +10,7 @@ from msgspec.structs import replace
 
 from instrc.providers.codec import NULL_WORD, Member, More, ObjectCodec, TextCodec, ValuesCodec, wrapped
 from instrc.providers.lowering import key_maps, unions
-from instrc.providers.lowering.context import (
-    Progress,
-    RewriteContext,
-    Variant,
-    null_variant,
-    sentences_for,
-    unique_name,
-)
+from instrc.providers.lowering.context import Progress, RewriteContext, Variant, null_variant, sentences_for, unique_name
 from instrc.providers.lowering.key_maps import DEPENDENT, Undeclared, counted
 from instrc.providers.lowering.unions import combine, described, scalar_type
 from instrc.schema.laws.numbers import bound

@@ -67,11 +67,7 @@ def reason_for_uniform(node: JsonObject, context: RewriteContext) -> str:
 
 
 def uniform(
-    node: JsonObject,
-    branches: Sequence[JsonObject],
-    reason: str,
-    context: RewriteContext,
-    progress: Progress,
+    node: JsonObject, branches: Sequence[JsonObject], reason: str, context: RewriteContext, progress: Progress
 ) -> tuple[Variant | None, Progress]:
     """Return the variant of a plan in its uniform spelling."""
     progress = progress.lose(node, "items", reason=_REASON.format(reason), parts=False)
