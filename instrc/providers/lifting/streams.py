@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from itertools import islice, pairwise
+from typing import TypeAlias
 
 from instrc.providers.lifting.envelopes import is_ended
 from instrc.providers.lifting.parts import is_part, joined_calls
@@ -17,6 +18,8 @@ from instrc.text.jsonvalue import Json, JsonArray, JsonObject, listing, mapping,
 # ConverseStream.
 
 
+_Mark: TypeAlias = Callable[[JsonObject], bool]
+_Join: TypeAlias = Callable[[list[JsonObject]], JsonObject]
 _LAST_WORDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.done"})
 _OF_A_CHOICE = frozenset({"delta", "content_filter_offsets"})
 """Members of a piece of a choice: Azure tells what it filtered in pieces of its own."""
@@ -26,6 +29,7 @@ _ERRORS_OF_CONVERSE = frozenset(
     {"internalServerException", "modelStreamErrorException", "serviceUnavailableException"}
     | {"throttlingException", "validationException"}
 )
+_OF_LIVE = ("toolCall", "tool_call", "serverContent", "server_content", "setupComplete", "setup_complete", "usageMetadata")
 _OF_CONVERSE = _ERRORS_OF_CONVERSE | {
     *("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata")
 }
@@ -34,33 +38,6 @@ _OF_CONVERSE = _ERRORS_OF_CONVERSE | {
 def _of_chat(piece: JsonObject) -> bool:
     choices = piece.get("choices")
     return isinstance(choices, list) and all(isinstance(choice, dict) and choice.keys() & _OF_A_CHOICE for choice in choices)
-
-
-def _of_messages(piece: JsonObject) -> bool:
-    kind = piece.get("type")
-    return isinstance(kind, str) and kind.startswith(("message_", "content_block_", "ping", "error"))
-
-
-def _of_responses(piece: JsonObject) -> bool:
-    kind = piece.get("type")
-    return isinstance(kind, str) and kind.startswith(("response.", "ping", "error", *_BESIDE))
-
-
-def _of_gemini(piece: JsonObject) -> bool:
-    return isinstance(piece.get("candidates"), list) or isinstance(first(piece, "promptFeedback", "prompt_feedback"), dict)
-
-
-def _of_live(piece: JsonObject) -> bool:
-    keys = ("toolCall", "tool_call", "serverContent", "server_content", "setupComplete", "setup_complete", "usageMetadata")
-    return any(isinstance(piece.get(key), dict) for key in keys)
-
-
-def _of_converse(piece: JsonObject) -> bool:
-    return bool(piece) and piece.keys() <= _OF_CONVERSE
-
-
-def _of_ollama(piece: JsonObject) -> bool:
-    return isinstance(piece.get("done"), bool) and ("message" in piece or "response" in piece)
 
 
 def _choices_of(pieces: list[JsonObject]) -> Iterator[JsonObject]:
@@ -236,18 +213,6 @@ def _converse(pieces: list[JsonObject]) -> JsonObject:
     return {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": reason or "max_tokens"}
 
 
-PROVIDER_KINDS: tuple[tuple[Callable[[JsonObject], bool], Callable[[list[JsonObject]], JsonObject]], ...] = (
-    (_of_chat, join_chat),
-    (_of_gemini, _gemini),
-    (_of_ollama, _ollama),
-    (_of_live, _live),
-    (_of_converse, _converse),
-    (_of_messages, _messages),
-)
-RESPONSES: tuple[Callable[[JsonObject], bool], Callable[[list[JsonObject]], JsonObject]] = (_of_responses, _responses)
-"""Looked for behind `text_streams`: the events of Mistral's conversations begin as some of Realtime do."""
-
-
 # Put together the streams that libraries and frameworks make of those of providers: their events, chunks and deltas.
 #
 # Shapes are those of openai 3.52, anthropic 2.12, mistralai 3.7, boto3 1.44, cohere 7.3, langchain-core 1.7, pydantic-ai 2.68,
@@ -258,7 +223,6 @@ _BESIDE_MESSAGES = frozenset({"text", "input_json", "thinking", "signature", "ci
 """Events that Anthropic's `messages.stream` makes of others: they say again what these say."""
 _OF_EVENTS = frozenset({"event", "data", "id", "retry"})
 """What a server-sent event has, as readers of the protocol give it: httpx-sse, Mistral's library, that of OpenAI's Assistants."""
-_EVENTS_OF_COHERE = ("message-", "content-", "tool-plan-", "tool-call-", "citation-", "debug")
 _SIGNS = frozenset({"", "[DONE]"})
 """Texts that carry nothing: a sign of life, the end of a stream of OpenAI."""
 _OF_SMOLAGENTS = frozenset({"content", "tool_calls", "token_usage"})
@@ -329,11 +293,6 @@ def _held(text: Json) -> JsonObject:
         return {}
 
 
-def _of_cohere(piece: JsonObject) -> bool:
-    kind = piece.get("type")
-    return isinstance(kind, str) and kind.startswith(_EVENTS_OF_COHERE)
-
-
 def _cohere(pieces: list[JsonObject]) -> JsonObject:
     """Join the events of Cohere's second API: calls and texts by their index."""
     calls: dict[Json, JsonObject] = {}
@@ -355,10 +314,6 @@ def _cohere(pieces: list[JsonObject]) -> JsonObject:
         reason = delta.get("finish_reason") or reason
     message: JsonObject = {"role": "assistant", "content": "".join(texts), "tool_calls": [*calls.values()]}
     return {"message": message, "finish_reason": reason or "MAX_TOKENS"}
-
-
-def _of_langchain(piece: JsonObject) -> bool:
-    return piece.get("type") == "AIMessageChunk"
 
 
 def _langchain(pieces: list[JsonObject]) -> JsonObject:
@@ -398,10 +353,6 @@ def _text_of(part: Json) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _of_pydantic_ai(piece: JsonObject) -> bool:
-    return isinstance(piece.get("event_kind"), str)
-
-
 def _pydantic_ai(pieces: list[JsonObject]) -> JsonObject:
     """Join the events of pydantic-ai: a part begins, grows, and is told once more where it ends."""
     parts: list[Json] = []
@@ -432,11 +383,6 @@ def _grow(part: JsonObject, delta: JsonObject) -> None:
     part["tool_call_id"] = part.get("tool_call_id") or delta.get("tool_call_id")
 
 
-def _of_smolagents(piece: JsonObject) -> bool:
-    """Say whether a piece is a `ChatMessageStreamDelta` of smolagents: a delta of Chat Completions without its envelope."""
-    return {"content", "tool_calls"} <= piece.keys() <= _OF_SMOLAGENTS
-
-
 def _smolagents(pieces: list[JsonObject]) -> JsonObject:
     """Join deltas as those of Chat Completions, whose envelope they lack; smolagents says no reason for the end."""
     chunks: list[JsonObject] = [{"choices": [{"index": 0, "delta": piece}]} for piece in pieces]
@@ -449,30 +395,11 @@ def _of_llama_index(piece: JsonObject) -> bool:
     return "delta" in piece and "raw" in piece and (chat or isinstance(piece.get("text"), str))
 
 
-def _llama_index(pieces: list[JsonObject]) -> JsonObject:
-    """Return the last response of LlamaIndex: each holds all that came before it."""
-    return pieces[-1]
-
-
-def _of_assistants(piece: JsonObject) -> bool:
-    return isinstance(kind := piece.get("object"), str) and kind.startswith("thread.")
-
-
 def _assistants(pieces: list[JsonObject]) -> JsonObject:
     """Return the run of OpenAI's Assistants as its last event tells it; one that still goes on was cut off."""
     run = next((piece for piece in reversed(pieces) if piece["object"] == "thread.run"), {})
     ended = run.get("status") not in {None, "queued", "in_progress"}
     return run if ended else {"object": "thread.run", "incomplete_details": {"reason": "not_finished"}}
-
-
-LIBRARY_KINDS: tuple[tuple[Callable[[JsonObject], bool], Callable[[list[JsonObject]], JsonObject]], ...] = (
-    (_of_smolagents, _smolagents),
-    (_of_cohere, _cohere),
-    (_of_langchain, _langchain),
-    (_of_pydantic_ai, _pydantic_ai),
-    (_of_llama_index, _llama_index),
-    (_of_assistants, _assistants),
-)
 
 
 # Put together the streams of servers that complete texts, and of clouds whose pieces repeat what came before.
@@ -488,10 +415,6 @@ def _whole(texts: list[str]) -> str:
     return texts[-1] if all(later.startswith(earlier) for earlier, later in pairwise(texts)) else "".join(texts)
 
 
-def _of_inference(piece: JsonObject) -> bool:
-    return isinstance(token := piece.get("token"), dict) and "text" in token and "generated_text" in piece
-
-
 def _inference(pieces: list[JsonObject]) -> JsonObject:
     """Join the tokens of TGI; the last piece has the whole text and the reason for its end."""
     last = pieces[-1]
@@ -500,10 +423,6 @@ def _inference(pieces: list[JsonObject]) -> JsonObject:
     tokens = [mapping(piece["token"]) for piece in pieces]
     said = "".join(text_or_empty(token.get("text")) for token in tokens if token.get("special") is not True)
     return {"generated_text": said, "details": {"finish_reason": "length"}}
-
-
-def _of_llama(piece: JsonObject) -> bool:
-    return isinstance(piece.get("stop"), bool) and isinstance(piece.get("content"), str)
 
 
 def _llama(pieces: list[JsonObject]) -> JsonObject:
@@ -515,10 +434,6 @@ def _llama(pieces: list[JsonObject]) -> JsonObject:
         "stop_type": "limit" if cut else last.get("stop_type"),
         "tokens_predicted": last.get("tokens_predicted"),
     }
-
-
-def _of_sglang(piece: JsonObject) -> bool:
-    return isinstance(piece.get("meta_info"), dict) and isinstance(piece.get("text"), str)
 
 
 def _sglang(pieces: list[JsonObject]) -> JsonObject:
@@ -538,10 +453,6 @@ def _watsonx(pieces: list[JsonObject]) -> JsonObject:
     return {"results": [{"generated_text": said, "stop_reason": results[-1]["stop_reason"]}]}
 
 
-def _of_first_cohere(piece: JsonObject) -> bool:
-    return isinstance(piece.get("event_type"), str)
-
-
 def _first_cohere(pieces: list[JsonObject]) -> JsonObject:
     """Return the response that the last event of Cohere's first API carries, or what was said before it."""
     if isinstance(response := pieces[-1].get("response"), dict):
@@ -549,10 +460,6 @@ def _first_cohere(pieces: list[JsonObject]) -> JsonObject:
     calls = [call for piece in pieces for call in listing(piece.get("tool_calls"))]
     said = "".join(text_or_empty(piece.get("text")) for piece in pieces if piece["event_type"] == "text-generation")
     return {"text": said, "generation_id": None, "finish_reason": "MAX_TOKENS", **({"tool_calls": calls} if calls else {})}
-
-
-def _of_dashscope(piece: JsonObject) -> bool:
-    return isinstance(piece.get("output"), dict) and "request_id" in piece
 
 
 def _dashscope(pieces: list[JsonObject]) -> JsonObject:
@@ -575,14 +482,6 @@ def _dashscope(pieces: list[JsonObject]) -> JsonObject:
     return {"choices": [{"message": message, "finish_reason": "length" if reason in {None, "null"} else reason}]}
 
 
-_CONVERSED = ("conversation.response.", "message.output.", "function.call.", "tool.execution.", "agent.handoff.")
-
-
-def _of_conversation(piece: JsonObject) -> bool:
-    kind = piece.get("type")
-    return isinstance(kind, str) and kind.startswith(_CONVERSED)
-
-
 def _conversation(pieces: list[JsonObject]) -> JsonObject:
     """Join the events of a conversation of Mistral: calls by their id, words in their order."""
     calls: dict[str, JsonObject] = {}
@@ -600,17 +499,6 @@ def _conversation(pieces: list[JsonObject]) -> JsonObject:
     content: JsonArray = [{"type": "text", "text": "".join(words)}] if any(words) else []
     ended = pieces[-1]["type"] == "conversation.response.done"
     return {"role": "assistant", "content": [*content, *calls.values()], "stop_reason": None if ended else "max_tokens"}
-
-
-TEXT_KINDS: tuple[tuple[Callable[[JsonObject], bool], Callable[[list[JsonObject]], JsonObject]], ...] = (
-    (_of_inference, _inference),
-    (_of_llama, _llama),
-    (_of_sglang, _sglang),
-    (_of_watsonx, _watsonx),
-    (_of_first_cohere, _first_cohere),
-    (_of_dashscope, _dashscope),
-    (_of_conversation, _conversation),
-)
 
 
 # Put the pieces of a streamed answer together, as their providers document them, before it is read as a whole one.
@@ -643,7 +531,7 @@ def pieces_in(text: str) -> list[JsonObject] | None:
         if not isinstance(piece, dict):
             return None
         found.append(piece)
-    return found if _is_stream(found) or (found and all(map(is_part, found))) else None
+    return found if _join_of(unwrapped(found)) is not None or (found and all(map(is_part, found))) else None
 
 
 def assemble(pieces: list[JsonObject]) -> JsonObject | None:
@@ -660,19 +548,49 @@ def _is_an_error(piece: JsonObject) -> bool:
     return isinstance(piece.get("error"), dict | str) and not piece.keys() & {"type", "choices", "candidates", "message"}
 
 
-def _is_stream(pieces: list[JsonObject]) -> bool:
-    """Say whether these are the pieces of a stream: of one provider, all of them."""
-    return _join_of(unwrapped(pieces)) is not None
-
-
-def _join_of(pieces: list[JsonObject]) -> Callable[[list[JsonObject]], JsonObject] | None:
+def _join_of(pieces: list[JsonObject]) -> _Join | None:
     """Return what joins the pieces of the provider that all of them are from; `None` if there is none."""
     return next((join for mark, join in _KINDS if all(map(mark, pieces))), None) if pieces else None
 
 
-_KINDS: tuple[tuple[Callable[[JsonObject], bool], Callable[[list[JsonObject]], JsonObject]], ...] = (
-    *PROVIDER_KINDS,
-    *TEXT_KINDS,
-    RESPONSES,
-    *LIBRARY_KINDS,
+def _has(key: str, kind: type, *others: str) -> _Mark:
+    """Return the mark of pieces with a member of a type, and with others beside it."""
+    return lambda piece: isinstance(piece.get(key), kind) and all(other in piece for other in others)
+
+
+def _typed(*beginnings: str) -> _Mark:
+    """Return the mark of events whose type begins with one of several words."""
+    return lambda piece: isinstance(kind := piece.get("type"), str) and kind.startswith(beginnings)
+
+
+_KINDS: tuple[tuple[_Mark, _Join], ...] = (
+    (_of_chat, join_chat),
+    (
+        lambda piece: (
+            isinstance(piece.get("candidates"), list) or isinstance(first(piece, "promptFeedback", "prompt_feedback"), dict)
+        ),
+        _gemini,
+    ),
+    (lambda piece: isinstance(piece.get("done"), bool) and ("message" in piece or "response" in piece), _ollama),
+    (lambda piece: any(isinstance(piece.get(key), dict) for key in _OF_LIVE), _live),
+    (lambda piece: bool(piece) and piece.keys() <= _OF_CONVERSE, _converse),
+    (_typed("message_", "content_block_", "ping", "error"), _messages),
+    (lambda piece: "text" in mapping(piece.get("token")) and "generated_text" in piece, _inference),
+    (lambda piece: isinstance(piece.get("stop"), bool) and isinstance(piece.get("content"), str), _llama),
+    (lambda piece: isinstance(piece.get("meta_info"), dict) and isinstance(piece.get("text"), str), _sglang),
+    (_of_watsonx, _watsonx),
+    (_has("event_type", str), _first_cohere),
+    (_has("output", dict, "request_id"), _dashscope),
+    (_typed("conversation.response.", "message.output.", "function.call.", "tool.execution.", "agent.handoff."), _conversation),
+    (
+        _typed("response.", "ping", "error", *_BESIDE),
+        _responses,
+    ),  # events of Mistral's conversations begin as some of Realtime do
+    (lambda piece: {"content", "tool_calls"} <= piece.keys() <= _OF_SMOLAGENTS, _smolagents),
+    (_typed("message-", "content-", "tool-plan-", "tool-call-", "citation-", "debug"), _cohere),
+    (lambda piece: piece.get("type") == "AIMessageChunk", _langchain),
+    (_has("event_kind", str), _pydantic_ai),
+    (_of_llama_index, lambda pieces: pieces[-1]),  # each holds all that came before it
+    (lambda piece: isinstance(kind := piece.get("object"), str) and kind.startswith("thread."), _assistants),
 )
+"""What the pieces of each protocol have in common, and what puts them together."""

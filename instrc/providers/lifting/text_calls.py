@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Final, NamedTuple
@@ -36,6 +36,26 @@ _CHILD = re.compile(r"<(?P<key>[^\W\d][\w.-]*+)>")
 _ATTRIBUTE = re.compile(r"\s+(?P<key>[^\W\d][\w.-]*+)=(?P<mark>[\"'])(?P<value>[^\"'<>]*+)(?P=mark)")
 
 
+class _Found(NamedTuple):
+    """Calls in a part of a text."""
+
+    start: int
+    end: int
+    calls: list[RawCall]
+
+
+def _taken_out(text: str, found: Iterable[_Found]) -> tuple[list[RawCall], str]:
+    """Return the calls that were found in parts of a text, and the text around these."""
+    calls: list[RawCall] = []
+    rest: list[str] = []
+    end = 0
+    for part in found:
+        calls += part.calls
+        rest.append(text[end : part.start])
+        end = part.end
+    return calls, "".join([*rest, text[end:]])
+
+
 class _Begun(NamedTuple):
     """The beginning of a call in a text."""
 
@@ -49,19 +69,15 @@ class _Begun(NamedTuple):
 
 def calls_in_elements(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
     """Return the calls of our tools that elements of a text are, and the text around them."""
-    calls: list[RawCall] = []
-    rest: list[str] = []
-    end = 0
+    found: list[_Found] = []
     for begun in _beginnings(text, names):
-        if begun.start < end:
+        if found and begun.start < found[-1].end:
             continue
         stop = text.find(begun.closing, begun.inside)
         call = _call(begun, text[begun.inside : stop]) if stop >= 0 else None  # what has no end may have been cut off
         if call is not None:
-            calls.append(call)
-            rest.append(text[end : begun.start])
-            end = stop + len(begun.closing)
-    return calls, "".join([*rest, text[end:]])
+            found.append(_Found(begun.start, stop + len(begun.closing), [call]))
+    return _taken_out(text, found)
 
 
 def _beginnings(text: str, names: frozenset[str]) -> list[_Begun]:
@@ -151,9 +167,6 @@ def separate_calls(value: Json, call_id: str | None = None) -> list[RawCall]:
 #
 # Llama 4, LFM2 and Olmo write so between marks, Gemma in a fence: `print(default_api.weather(city="Oslo"))`.
 # Nothing is evaluated: the text is parsed, and an argument that is no literal makes it no call.
-
-
-"""What a model that thinks in JSON writes in place of `True`, `False`, `None`."""
 
 
 def python_calls(text: str) -> list[RawCall]:
@@ -329,16 +342,8 @@ def end_of(run: re.Pattern[str], text: str, place: int) -> int:
 def tagged(text: str) -> tuple[list[RawCall], str]:
     """Return the calls between marks of one kind, and the text around them."""
     for form, read in _FORMS:
-        calls: list[RawCall] = []
-        rest: list[str] = []
-        end = 0
-        for match in form.finditer(text):
-            if found := read(match):
-                calls += found
-                rest.append(text[end : match.start()])
-                end = match.end()
-        if calls:
-            return calls, "".join([*rest, text[end:]])
+        if found := [_Found(*match.span(), calls) for match in form.finditer(text) if (calls := read(match))]:
+            return _taken_out(text, found)
     return [], text
 
 
@@ -457,6 +462,10 @@ def _json_or_python(match: re.Match[str]) -> list[RawCall]:
     return json_calls(match["body"]) or python_calls(match["body"])
 
 
+def _name_and_json(match: re.Match[str]) -> list[RawCall]:
+    return [_marked_call(match["name"], match["body"], ended=bool(match["end"]))]
+
+
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], ...] = (
     (re.compile(r"<\|?tool_call\|?>(?P<body>.*?)(?P<end></tool_call>|(?=<\|?tool_call\|?>)|\Z)", re.DOTALL), _tool_call),
     (re.compile(r"\[TOOL_CALLS\]\s*(?P<body>.*?)(?=\[TOOL_CALLS\]|</s>|\Z)", re.DOTALL), _mistral),
@@ -467,14 +476,14 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], 
             r"(?P<body>.*?)(?P<end><[|｜]tool▁call▁end[|｜]>|\Z)",
             re.DOTALL,
         ),
-        lambda match: [_marked_call(match["name"], match["body"], ended=bool(match["end"]))],
+        _name_and_json,
     ),
     (
         re.compile(
             r"<\|tool_call_begin\|>(?P<name>.*?)<\|tool_call_argument_begin\|>(?P<body>.*?)(?P<end><\|tool_call_end\|>|\Z)",
             re.DOTALL,
         ),
-        lambda match: [_marked_call(match["name"], match["body"], ended=bool(match["end"]))],
+        _name_and_json,
     ),
     (
         re.compile(
@@ -507,7 +516,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], 
             r"(?P<body>.*?)(?P<end><\|tool_call:end\|>|\Z)",
             re.DOTALL,
         ),
-        lambda match: [_marked_call(match["name"], match["body"], ended=bool(match["end"]))],
+        _name_and_json,
     ),
     (
         re.compile(
@@ -633,34 +642,28 @@ def _by_key(value: Json, names: frozenset[str]) -> RawCall | None:
 
 def _fenced(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
     """Read calls in fences of backticks."""
-    calls: list[RawCall] = []
-    rest: list[str] = []
-    end = 0
+    found: list[_Found] = []
     for fence in _fences(text):
-        found = _ours(fence.body, names)
-        if not found and fence.language in names and (read := raw_call(fence.language, fence.body)).unreadable is None:
-            found = [read]
-        if found:
-            calls += found
-            rest.append(text[end : fence.start])
-            end = fence.end
-    return calls, "".join([*rest, text[end:]])
+        calls = _ours(fence.body, names)
+        if not calls and fence.language in names and (read := raw_call(fence.language, fence.body)).unreadable is None:
+            calls = [read]
+        if calls:
+            found.append(_Found(fence.start, fence.end, calls))
+    return _taken_out(text, found)
 
 
 def _in_python(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
     """Read calls as Python writes them, if a fence or the text is nothing else."""
-    calls: list[RawCall] = []
-    rest: list[str] = []
-    end = 0
-    for fence in _fences(text):
-        if (found := python_calls(fence.body)) and all(call.name in names for call in found):
-            calls += found
-            rest.append(text[end : fence.start])
-            end = fence.end
-    if calls:
-        return calls, "".join([*rest, text[end:]])
+    read = ((fence, python_calls(fence.body)) for fence in _fences(text))
+    found = [_Found(fence.start, fence.end, calls) for fence, calls in read if calls and _all_ours(calls, names)]
+    if found:
+        return _taken_out(text, found)
     calls = python_calls(text) if text.rstrip().endswith((")", ")]")) else []
-    return (calls, "") if calls and all(call.name in names for call in calls) else ([], text)
+    return (calls, "") if calls and _all_ours(calls, names) else ([], text)
+
+
+def _all_ours(calls: list[RawCall], names: frozenset[str]) -> bool:
+    return all(call.name in names for call in calls)
 
 
 _ACTION = re.compile(r"^(?:Action|Tool):[ \t]*(?P<name>\S+)[ \t]*\n+(?:(?:Action|Tool) )?(?:Input|Arguments):\s*", re.MULTILINE)
@@ -669,16 +672,12 @@ _ACTION = re.compile(r"^(?:Action|Tool):[ \t]*(?P<name>\S+)[ \t]*\n+(?:(?:Action
 def _reason_and_act(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
     """Read `Action:` and `Action Input:`; what follows an `Observation:` is made up by the model."""
     said, _, _ = text.partition("\nObservation:")
-    calls: list[RawCall] = []
-    rest: list[str] = []
-    end = 0
+    found: list[_Found] = []
     for action in _ACTION.finditer(said):
         read = value_at(said, action.end())
-        if read is not None and action["name"] in names and action.start() >= end:
-            calls.append(RawCall(action["name"], read[0]))
-            rest.append(said[end : action.start()])
-            end = read[1]
-    return calls, "".join([*rest, said[end:]])
+        if read is not None and action["name"] in names and not (found and action.start() < found[-1].end):
+            found.append(_Found(action.start(), read[1], [RawCall(action["name"], read[0])]))
+    return _taken_out(said, found)
 
 
 _IN_TEXT_BEHIND_NAME = re.compile(
@@ -690,11 +689,9 @@ _IN_TEXT_BEHIND_NAME = re.compile(
 
 def _behind_names(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
     """Read objects behind the names of tools, each on lines of its own: `weather{"city": "Oslo"}`, `weather({city: "Oslo"})`."""
-    calls: list[RawCall] = []
-    rest: list[str] = []
-    end = 0
+    taken: list[_Found] = []
     for begun in islice(_IN_TEXT_BEHIND_NAME.finditer(text), SEARCHED_STARTS):
-        if begun["name"] not in names or begun.start() < end:
+        if begun["name"] not in names or (taken and begun.start() < taken[-1].end):
             continue
         read = value_at(text, begun.end())
         behind = (_CLOSED if begun["bracket"] else _LINE_END).match(text, read[1]) if read is not None else None
@@ -704,10 +701,8 @@ def _behind_names(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]
             inside = re.sub(r"\)\s*;?\s*\Z", "", text[begun.end() :]) if begun["bracket"] else text[begun.end() :]
             found, stop = raw_call(begun["name"], inside), len(text)
         if found.unreadable is None and isinstance(found.arguments, dict):
-            calls.append(found)
-            rest.append(text[end : begun.start()])
-            end = stop
-    return [each for call in calls for each in separated(call)], "".join([*rest, text[end:]])
+            taken.append(_Found(begun.start(), stop, [*separated(found)]))
+    return _taken_out(text, taken)
 
 
 _CLOSED = re.compile(r"\s*\)[ \t]*;?[ \t]*(?=\n|\Z)")
@@ -718,17 +713,13 @@ def _lone(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
     """Read calls as objects somewhere in the text, such as behind `Action:`, or as a list that is all of it."""
     if whole := _ours(text, names):
         return whole, ""
-    calls: list[RawCall] = []
-    rest: list[str] = []
+    found: list[_Found] = []
     end = 0
     for _ in range(SEARCHED_STARTS):
         begin = _OBJECT.search(text, end)
         if begin is None:
             break
-        read = value_at(text, begin.start())
-        found = calls_of_known_tools(read[0], names) if read is not None else []
-        place = read[1] if read is not None else begin.end()
-        rest.append(text[end : begin.start() if found else place])
-        calls += found
-        end = place
-    return calls, "".join([*rest, text[end:]])
+        value, end = value_at(text, begin.start()) or (None, begin.end())
+        if calls := calls_of_known_tools(value, names):
+            found.append(_Found(begin.start(), end, calls))
+    return _taken_out(text, found)
