@@ -9,15 +9,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from time import time
-from typing import cast
+from typing import Unpack, cast
 
 from instrc import problems
 from instrc.engines.memory import LiveRun, StoredRun, questions_of
 from instrc.problems.problem import CompileError
-from instrc.runtime.engine import Engine, Equip, Keep, Launch, People, Question, Run, RunReport, RunStatus, chosen
+from instrc.runtime.engine import Engine, EngineOptions, Equip, Launch, Question, Run, RunReport, RunStatus, TracedEngine, chosen
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Outcome
-from instrc.runtime.traces import Event, Sink, read_trace, sink_of
+from instrc.runtime.traces import Event
 from instrc.text.files import read_whole
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject
@@ -46,24 +46,14 @@ def keeps(folder: Path, run: str) -> bool:
     return _NAME.fullmatch(run) is not None and (folder / "runs" / f"{run}.json").is_file()
 
 
-class FolderEngine:
-    """Runs as files of a folder, `runs/ID.json`; nothing is written where the folder is `None`."""
+class FolderEngine(TracedEngine):
+    """Runs as files of a folder, `runs/ID.json`; nothing is written where the folder is `None`.
 
-    def __init__(
-        self,
-        folder: Path | None,
-        equip: Equip,
-        *,
-        people: People | None = None,
-        watch: Sink | None = None,
-        keep: Keep = "all",
-    ) -> None:
-        """With `keep="open"` only runs that wait for somebody are written, and no traces."""
-        self.folder = folder
-        self.equip = equip
-        self.people = people
-        self.watch = watch
-        self.keep = keep
+    With `keep="open"` only runs that wait for somebody are written, and no traces.
+    """
+
+    def __init__(self, folder: Path | None, equip: Equip, **options: Unpack[EngineOptions]) -> None:
+        super().__init__(folder, equip, options)
         self._live: dict[str, asyncio.Task[LiveRun]] = {}
         """Runs that this process carries on."""
 
@@ -124,17 +114,13 @@ class FolderEngine:
         """Go on with a run."""
         return await self._proceed(self._load(run))
 
-    def trace(self, run: str) -> list[Event]:
-        """Return what has happened in a run, in order."""
-        return [] if self.folder is None else read_trace(self.folder, run)
-
     async def _proceed(self, saved: RunFile, first: Callable[[LiveRun], None] | None = None) -> RunReport:
         if saved["cancelled"]:
             raise CompileError([problems.runs.NoSuchQuestion(run=saved["run"], step="", open=())])
         if versions.outcome(saved["plan"], saved["state"]) is not None:
             return _report(saved)
         live = LiveRun(
-            saved["plan"], saved["state"], self.equip(saved["run"], saved["plan"], saved["how"], self._sink()), self.people
+            saved["plan"], saved["state"], self.equip(saved["run"], saved["plan"], saved["how"], self.sink()), self.people
         )
         live.restore(saved)
         if first is not None:
@@ -154,15 +140,10 @@ class FolderEngine:
         return _report(saved)
 
     def _keep(self, saved: RunFile, live: LiveRun) -> None:
-        now = live.stored()
-        saved["plan"], saved["state"], saved["due"] = now["plan"], now["state"], now["due"]
-        saved["later"], saved["children"] = now["later"], now["children"]
+        saved.update(cast("RunFile", live.stored()))
         if live.outcome is not None and saved["ended"] is None:
             saved["ended"] = time()
         self._save(saved)
-
-    def _sink(self) -> Sink:
-        return sink_of(self.folder if self.keep == "all" else None, self.watch)
 
     def _load(self, run: str) -> RunFile:
         file = None if self.folder is None or not _NAME.fullmatch(run) else self.folder / "runs" / f"{run}.json"

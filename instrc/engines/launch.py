@@ -12,7 +12,7 @@ from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from secrets import token_hex
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, Unpack, cast
 
 from instrc import problems
 from instrc.compiler.workspace import OptionOverrides, Workspace
@@ -25,15 +25,15 @@ from instrc.process.flow import Chunk
 from instrc.process.process import Process
 from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Check, Effects
-from instrc.runtime.engine import Engine, Equip, Keep, Launch, People, RunReport, ask_people
+from instrc.runtime.engine import Engine, EngineOptions, Equip, Launch, People, RunReport, ask_people
 from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
 from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.catalogue import model_of
 from instrc.runtime.models.model import Model, Sample
 from instrc.runtime.plan import plan_digest, plan_of
 from instrc.runtime.session import SessionTool
-from instrc.runtime.telemetry import Telemetry, join_sinks, listened, logged
-from instrc.runtime.traces import Event, Sink
+from instrc.runtime.telemetry import Telemetry, listened, logged
+from instrc.runtime.traces import Event, Sink, join_sinks
 from instrc.text.arguments import is_on
 from instrc.text.jsonvalue import Json, JsonObject, as_integer, as_object, as_text, as_texts, without_type
 from instrc.text.names import file_name
@@ -317,7 +317,7 @@ ENGINES: dict[str, str] = {
     "durable": "instrc.engines.dbos.durable_engine:DurableEngine",
     "temporal": "instrc.engines.temporal.temporal_engine:TemporalEngine",
 }
-"""What makes each engine: `module:callable`, called with the folder of its store, `equip`, `people`, `watch` and `keep`."""
+"""What makes each engine: `module:callable`, called with the place of its store, `equip`, and `EngineOptions`."""
 
 
 def engine_of(
@@ -325,9 +325,7 @@ def engine_of(
     store: Path | None,
     *,
     equip: Equip = equip,
-    people: People | None = None,
-    watch: Sink | None = None,
-    keep: Keep = "all",
+    **options: Unpack[EngineOptions],
 ) -> Engine:
     """Return the engine of a name, with its store."""
     if name not in ENGINES:
@@ -342,7 +340,7 @@ def engine_of(
     except ModuleNotFoundError as error:
         reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[{name}]'`"
         raise CompileError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason)]) from None
-    made: Engine = getattr(loaded, maker)(store, equip, people=people, watch=watch, keep=keep)
+    made: Engine = getattr(loaded, maker)(store, equip, **options)
     return made
 
 

@@ -9,10 +9,8 @@ from inspect import isawaitable
 from time import time
 from typing import TypedDict
 
-from instrc import problems
-from instrc.problems.problem import CompileError
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import People, Question, Run, RunStatus, chosen, question_of
+from instrc.runtime.engine import People, Question, Run, RunStatus, chosen, question_of, require_fit
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import (
     ActivityCommand,
@@ -319,11 +317,7 @@ class LiveRun(Run):
         if slash:
             self.children[below].accept(asked, data)
             return
-        wrong = versions.faults(self.plan, self.state, question.id, data)
-        if wrong is None or wrong:
-            at = wrong[0]["pointer"] if wrong else ""
-            reason = wrong[0]["message"] if wrong else "it is not asked any more"
-            raise CompileError([problems.runs.RejectedAnswer(step=step, pointer=at, reason=reason)])
+        require_fit(versions.faults(self.plan, self.state, question.id, data), step)
         self.effects.tell("told", question.id, answer=data, steps=list(question.steps))
         self.later.discard(question.id)
         versions.apply(self.plan, self.state, question.id, {"ok": data})
@@ -363,8 +357,7 @@ def questions_of(stored: StoredRun) -> list[Question]:
     for command in versions.pending(stored["plan"], stored["state"]):
         name = command["id"]
         if name in children:
-            below = questions_of(children[name])
-            found += [Question(f"{name}/{asked.id}", asked.steps, asked.show, asked.schema, asked.by) for asked in below]
+            found += [asked.below(name) for asked in questions_of(children[name])]
         elif command["kind"] == "user" or name in later:
             found.append(question_of(command))
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import warnings
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -28,7 +27,7 @@ from instrc.runtime.activities import (
 from instrc.runtime.interpreter.documents import ActivityCommand, Complaint, FireCommand, ModelCommand, Result, bare_name
 from instrc.runtime.models.model import Model, ModelError, Reply, Request, model_message, tool_name
 from instrc.runtime.secrets import redacted
-from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of
+from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
 from instrc.schema.strip import Split, holds_meta, split
 from instrc.text.arguments import TOO_MANY_VALUES, WRITTEN_VALUES, writes_over
 from instrc.text.jsonvalue import Json
@@ -149,11 +148,7 @@ class Effects:
     def tell(self, event: EventKind, command: str | None = None, **facts: Unpack[EventFacts]) -> None:
         """Tell what happens."""
         if self.sink is not None:
-            told = event_of(self.run, event, command, facts)
-            try:
-                self.sink(told)
-            except Exception as error:  # noqa: BLE001  -- whoever watches a run does not end it
-                warnings.warn(f"an event of `{self.run}` could not be told: {error}", RuntimeWarning, stacklevel=2)
+            tell_sink(self.sink, event_of(self.run, event, command, facts))
 
     async def ask(self, command: ModelCommand) -> Result:
         """Ask the model for a chunk; a provider that fails is asked again as its policy says."""

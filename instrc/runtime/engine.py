@@ -5,15 +5,25 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import isawaitable
+from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, TypedDict, TypeVar, runtime_checkable
 
 from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.runtime.effects import Effects
-from instrc.runtime.interpreter.documents import Command, Done, Outcome, PinnedPlan, UserCommand, bare_name, is_numbered
-from instrc.runtime.traces import Event, Sink
+from instrc.runtime.interpreter.documents import (
+    Command,
+    Complaint,
+    Done,
+    Outcome,
+    PinnedPlan,
+    UserCommand,
+    bare_name,
+    is_numbered,
+)
+from instrc.runtime.traces import Event, Sink, join_sinks, read_trace, written_to
 from instrc.text.jsonvalue import Json, JsonObject
 
 # What a run waits for: a person, or a system that answers later.
@@ -38,6 +48,10 @@ class Question:
     schema: Json
     """The JSON Schema that the answer has to satisfy."""
     by: Asker = "person"
+
+    def below(self, run: str) -> Question:
+        """Return it as a question of the run above, of which `run` is a child."""
+        return replace(self, id=f"{run}/{self.id}")
 
 
 def question_of(command: Command) -> Question:
@@ -81,6 +95,14 @@ def chosen(questions: list[Question], step: str, run: str) -> Question:
     raise CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=open_)])
 
 
+def require_fit(wrong: Sequence[Complaint] | None, step: str) -> None:
+    """Refuse an answer by what is wrong with it; `None` if nobody asks for it any more."""
+    if wrong is None or wrong:
+        at = wrong[0]["pointer"] if wrong else ""
+        reason = wrong[0]["message"] if wrong else "it is not asked any more"
+        raise CompileError([problems.runs.RejectedAnswer(step=step, pointer=at, reason=reason)])
+
+
 # What an engine is to those who start runs and ask about them: the API, the command line, servers.
 
 
@@ -94,7 +116,7 @@ class Launch:
     plan: PinnedPlan
     inputs: JsonObject
     how: JsonObject = field(default_factory=dict)
-    """How to make the effects anew in another process: plain JSON that `launching` writes and reads."""
+    """How to make the effects anew in another process: plain JSON that `engines/launch.py` writes and reads."""
 
 
 class LaunchDocument(TypedDict):
@@ -128,6 +150,35 @@ Equip: TypeAlias = "Callable[[str, PinnedPlan, JsonObject, Sink], Effects]"
 
 Keep: TypeAlias = Literal["all", "open"]
 """Which runs are kept: of a stream of many, only those that wait for somebody, and no traces."""
+
+
+class EngineOptions(TypedDict, total=False):
+    """What every engine is made with, beside its store and what makes effects."""
+
+    people: People | None
+    """Who can be asked at once."""
+    watch: Sink | None
+    keep: Keep
+
+
+class TracedEngine:
+    """What the engines share: traces in a folder, and what they were made with."""
+
+    def __init__(self, folder: Path | None, equip: Equip, options: EngineOptions) -> None:
+        self.folder = folder
+        self.equip = equip
+        self.people: People | None = options.get("people")
+        self.watch: Sink | None = options.get("watch")
+        self.keep: Keep = options.get("keep", "all")
+
+    def trace(self, run: str) -> list[Event]:
+        """Return what has happened in a run, in order, as far as it is noted on this machine."""
+        return [] if self.folder is None else read_trace(self.folder, run)
+
+    def sink(self) -> Sink:
+        """Return what takes the events of runs: the traces, if they are kept, then whoever watches."""
+        traces = self.folder if self.keep == "all" else None
+        return join_sinks(None if traces is None else written_to(traces), self.watch)
 
 
 class Engine(Protocol):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from instrc.runtime.traces import Event, Sink, steps_of
+from instrc.runtime.traces import Event, steps_of
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
@@ -103,14 +103,3 @@ class Telemetry:
         if "seconds" in event:
             self._took.record(event["seconds"], about)
         span.end(at)
-
-
-def join_sinks(*sinks: Sink | None) -> Sink:
-    """Return one sink for several."""
-    known = [sink for sink in sinks if sink is not None]
-
-    def tell(event: Event) -> None:
-        for sink in known:
-            sink(event)
-
-    return tell

@@ -137,16 +137,23 @@ def written_to(folder: Path) -> Callable[[Event], None]:
     return write
 
 
-def sink_of(folder: Path | None, watch: Sink | None) -> Sink:
-    """Return what takes the events of runs: the traces in a folder, if they are kept, then whoever watches."""
-    write = None if folder is None else written_to(folder)
-    sinks = [sink for sink in (write, watch) if sink is not None]
+def join_sinks(*sinks: Sink | None) -> Sink:
+    """Return one sink for several, in their order."""
+    known = [sink for sink in sinks if sink is not None]
 
     def tell(event: Event) -> None:
-        for sink in sinks:
+        for sink in known:
             sink(event)
 
     return tell
+
+
+def tell_sink(sink: Sink, event: Event) -> None:
+    """Tell an event; whoever watches a run does not end it."""
+    try:
+        sink(event)
+    except Exception as error:  # noqa: BLE001  -- it may be anybody's
+        warnings.warn(f"an event of `{event['run']}` could not be told: {error}", RuntimeWarning, stacklevel=3)
 
 
 def _append(file: Path, line: str) -> None:

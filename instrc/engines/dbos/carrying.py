@@ -243,10 +243,18 @@ class Live:
 # Processes that serve activities: runs of their own, which their parents wait for.
 
 
-class RunHost(Protocol):
-    """What carries runs."""
+MakeEffects: TypeAlias = "Callable[[str, PinnedPlan, JsonObject], Effects]"
+"""Makes what a run does outside, from its id, its plan, and how it was launched."""
 
+
+class RunCarrier(Protocol):
+    """What carries runs, with what each run needs."""
+
+    location: RunStore
     client: DBOSClient
+    claims: Claims
+    make_effects: MakeEffects
+    people: People | None
 
     @property
     def leaving(self) -> bool:
@@ -262,7 +270,7 @@ class RunHost(Protocol):
         """End a run."""
 
 
-def child_of(carrier: RunHost, launch: LaunchDocument, parent: Live, activities: Activities) -> RunChild:
+def child_of(carrier: RunCarrier, launch: LaunchDocument, parent: Live, activities: Activities) -> RunChild:
     """Return what runs a process that serves an activity: as a run of its own, which is waited for."""
 
     async def child(run: str, process: Json, command: ActivityCommand) -> Result:
@@ -291,14 +299,14 @@ def child_of(carrier: RunHost, launch: LaunchDocument, parent: Live, activities:
     return child
 
 
-async def _cancel(carrier: RunHost, run: str, starting: asyncio.Task[Live]) -> None:
+async def _cancel(carrier: RunCarrier, run: str, starting: asyncio.Task[Live]) -> None:
     """Cancel a child, once it has been started: what is only being started could not be found, and would go on by itself."""
     await asyncio.wait([starting])
     if starting.exception() is None:
         await carrier.cancel(run)
 
 
-async def _outcome_of(live: Live, parent: Live, carrier: RunHost) -> Outcome:
+async def _outcome_of(live: Live, parent: Live, carrier: RunCarrier) -> Outcome:
     """Wait for a child; while it waits for people, its parent does as well."""
     port = parent.port
     assert port is not None
@@ -410,19 +418,6 @@ class Claims:
 
 
 # Carry one run to its end: read what is recorded of it, go on from there, and record each result before it counts.
-
-
-MakeEffects: TypeAlias = "Callable[[str, PinnedPlan, JsonObject], Effects]"
-"""Makes what a run does outside, from its id, its plan, and how it was launched."""
-
-
-class RunCarrier(RunHost, Protocol):
-    """What carries runs, with what each run needs."""
-
-    location: RunStore
-    claims: Claims
-    make_effects: MakeEffects
-    people: People | None
 
 
 async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from secrets import token_hex
-from typing import TypeVar
+from typing import TypeVar, Unpack
 
 import sqlalchemy as sa
 from dbos import DBOSClient, EnqueueOptions, WorkflowStatus
@@ -19,17 +19,29 @@ from instrc.engines.dbos.runner import POLL, Runner
 from instrc.engines.stores import RunStore, store_of
 from instrc.problems.problem import CompileError
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Equip, Keep, Launch, LaunchDocument, People, Question, RunReport, RunStatus, chosen, question_of
+from instrc.runtime.engine import (
+    EngineOptions,
+    Equip,
+    Launch,
+    LaunchDocument,
+    Question,
+    RunReport,
+    RunStatus,
+    TracedEngine,
+    chosen,
+    question_of,
+    require_fit,
+)
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Command, Outcome, PinnedPlan, State
 from instrc.runtime.secrets import redacted
-from instrc.runtime.traces import Event, Sink, read_trace, sink_of
 from instrc.text.jsonvalue import Json, JsonObject
 
 # How the runs of a store stand, from what is recorded of them; nothing is written.
 
 
-_ENDED = {"CANCELLED", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"}
+_BROKEN_OFF = frozenset({"CANCELLED", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
+_ENDED = _BROKEN_OFF | {"SUCCESS"}
 
 
 def launch_json(launch: Launch) -> LaunchDocument:
@@ -51,7 +63,7 @@ def state_of(client: DBOSClient, row: WorkflowStatus) -> tuple[State, list[Quest
     steps = client.list_workflow_steps(row.workflow_id)
     plan = launch["plan"]
     journal = rebuild_journal(plan, launch["inputs"], entries_of(steps))
-    if row.status in _ENDED or versions.outcome(plan, journal.state) is not None:
+    if row.status in _BROKEN_OFF or versions.outcome(plan, journal.state) is not None:
         return journal.state, []
     versions.issue(plan, journal.state)
     open_: list[Command] = versions.pending(plan, journal.state)
@@ -68,15 +80,14 @@ def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[Workflo
     questions: list[Question] = []
     if whole or outcome is None:
         state, questions = state_of(client, row)
-        outcome = versions.outcome(launch["plan"], state) if row.status not in _ENDED else None
+        outcome = versions.outcome(launch["plan"], state) if row.status not in _BROKEN_OFF else None
         record = versions.record(launch["plan"], state) if whole else None
         for child in children or ():
             below = child.workflow_id.removeprefix(f"{row.workflow_id}/")
-            if row.status not in _ENDED and child.status not in _ENDED | {"SUCCESS"}:
-                for asked in state_of(client, child)[1]:
-                    questions.append(Question(f"{below}/{asked.id}", asked.steps, asked.show, asked.schema, asked.by))
+            if row.status not in _BROKEN_OFF and child.status not in _ENDED:
+                questions += [asked.below(below) for asked in state_of(client, child)[1]]
     status: RunStatus
-    if row.status in _ENDED:
+    if row.status in _BROKEN_OFF:
         status = "cancelled"
     else:
         status = outcome["status"] if outcome is not None else "waiting" if questions else "running"
@@ -156,11 +167,7 @@ class StoreClient:
         """Refuse an answer that does not fit, or that nobody asks for any more."""
         row = await self.row(run)
         state, _ = await self.ask(lambda client: state_of(client, row))
-        wrong = versions.faults(launch_of(row)["plan"], state, question, data)
-        if wrong is None or wrong:
-            at = wrong[0]["pointer"] if wrong else ""
-            reason = wrong[0]["message"] if wrong else "it is not asked any more"
-            raise CompileError([problems.runs.RejectedAnswer(step=step, pointer=at, reason=reason)])
+        require_fit(versions.faults(launch_of(row)["plan"], state, question, data), step)
 
 
 # The engine `durable`: runs survive the process that carries them, and nothing that is recorded is done again.
@@ -170,30 +177,16 @@ class StoreClient:
 # when that process ends, whoever waits for a run takes it over.
 
 
-_ENGINE_ENDED = frozenset({"SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
-
 _LOOK = 2.0
 """Seconds between two looks of a worker whether the server of its database is there."""
 
 
-class DurableEngine:
-    """Runs in a store that outlives this process."""
+class DurableEngine(TracedEngine):
+    """Runs in a store that outlives this process; with `keep="open"` no traces are written."""
 
-    def __init__(
-        self,
-        where: Path | str | None,
-        equip: Equip,
-        *,
-        people: People | None = None,
-        watch: Sink | None = None,
-        keep: Keep = "all",
-    ) -> None:
-        """With `keep="open"` no traces are written."""
+    def __init__(self, where: Path | str | None, equip: Equip, **options: Unpack[EngineOptions]) -> None:
         self.location: RunStore = store_of(where)
-        self.equip = equip
-        self.people = people
-        self.watch = watch
-        self.keep = keep
+        super().__init__(self.location.folder, equip, options)
         self.asker: StoreClient = StoreClient(self.location)
         self._runner: Runner | None = None
 
@@ -226,7 +219,7 @@ class DurableEngine:
         row = await self.asker.row(run)
         below = (
             []
-            if row.status in _ENGINE_ENDED
+            if row.status in _ENDED
             else await self.asker.ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
         )
         return await self.asker.ask(lambda client: report_of(client, row, children=below, whole=True))
@@ -253,11 +246,11 @@ class DurableEngine:
     async def cancel(self, run: str) -> RunReport:
         """End a run, and what it has begun; one that has ended stays as it is."""
         row = await self.asker.row(run)
-        if row.status not in _ENGINE_ENDED:
+        if row.status not in _ENDED:
             runner = self._runner_here()
             below = await self.asker.ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
             for each in (row, *below):
-                if each.status not in _ENGINE_ENDED:
+                if each.status not in _ENDED:
                     await self.asker.ask(lambda client, each=each: client.cancel_workflow(each.workflow_id))  # type: ignore[misc]  # a default is not inferred
             if runner is not None and runner.enter():
                 try:
@@ -274,7 +267,7 @@ class DurableEngine:
         row = await self.asker.row(run)
         if row.status == "CANCELLED":
             raise CompileError([problems.runs.NoSuchQuestion(run=run, step="", open=())])
-        if row.status not in _ENGINE_ENDED:
+        if row.status not in _ENDED:
             async with self._carrier() as runner:
                 if runner is not None:
                     with store.trouble(self.location):
@@ -282,10 +275,6 @@ class DurableEngine:
             if runner is None:
                 return await self._attend(run)
         return await self.show(run)
-
-    def trace(self, run: str) -> list[Event]:
-        """Return what has happened in a run, in order."""
-        return read_trace(self.location.folder, run)
 
     async def reach(self) -> None:
         """Make sure that the server of a database answers; an `UnreachableError` if it does not."""
@@ -377,14 +366,13 @@ class DurableEngine:
         return runner
 
     def _make_effects(self, run: str, plan: PinnedPlan, how: JsonObject) -> Effects:
-        traces = self.location.folder if self.keep == "all" else None
-        return self.equip(run, plan, how, sink_of(traces, self.watch))
+        return self.equip(run, plan, how, self.sink())
 
     async def _attend(self, run: str) -> RunReport:
         """Wait until a run that another process carries ends or waits; take it over when that process ends."""
         while True:
             row = await self.asker.row(run)
-            if row.status in _ENGINE_ENDED or (row.status == "PENDING" and (await self.show(run)).status != "running"):
+            if row.status in _ENDED or (row.status == "PENDING" and (await self.show(run)).status != "running"):
                 return await self.show(run)
             async with self._carrier() as runner:
                 pass

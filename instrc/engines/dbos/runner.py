@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from secrets import token_hex
 from time import monotonic, time
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, DBOSConfig, SetWorkflowID
@@ -106,41 +106,10 @@ LINGER = 5.0
 """Seconds for which all runs wait for people before this process rests."""
 
 
-class Resting(Protocol):
-    """What carries runs, as far as it rests."""
-
-    location: RunStore
-    engine: sa.Engine
-    client: DBOSClient
-
-    @property
-    def live(self) -> dict[str, Live]:
-        """The runs that it carries."""
-
-    @property
-    def resting(self) -> bool:
-        """Whether nobody uses it, and no run does anything but wait for people."""
-
-    async def launch(self) -> None:
-        """Let DBOS carry runs."""
-
-    async def leave_runs(self) -> None:
-        """Carry no run any more."""
-
-    async def resume(self, run: str) -> Live:
-        """Go on with a run."""
-
-    async def take(self, letter: store.Letter) -> bool:
-        """Deliver an answer."""
-
-    async def cancel(self, run: str) -> None:
-        """End a run."""
-
-
 class Rest:
     """The rest of a runner, and what wakes it."""
 
-    def __init__(self, runner: Resting) -> None:
+    def __init__(self, runner: Runner) -> None:
         self.runner = runner
         self.asleep: bool = False
         self.parked: dict[str, float | None] = {}

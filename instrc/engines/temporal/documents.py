@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import NotRequired, TypeAlias, TypedDict, Unpack, final
 
 from temporalio import workflow
 
 from instrc.runtime.engine import Asker, LaunchDocument
 from instrc.runtime.interpreter.documents import ActivityCommand, FireCommand, ModelCommand, Outcome, PinnedPlan, Result, State
-from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of
+from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
 from instrc.text.jsonvalue import Json, JsonObject
 
 # What workflow, activities and programs send one another by way of the server: plain JSON with types.
@@ -134,7 +133,4 @@ def tell(run: str, event: EventKind, command: str | None = None, **facts: Unpack
     if not workflow.unsafe.is_replaying():
         told = event_of(run, event, command, facts)
         for sink in sinks[-1:]:
-            try:
-                sink(told)
-            except Exception as error:  # noqa: BLE001  -- whoever watches a run does not end it
-                warnings.warn(f"an event of `{run}` could not be told: {error}", RuntimeWarning, stacklevel=2)
+            tell_sink(sink, told)

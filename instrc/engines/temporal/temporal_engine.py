@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 from time import time
-from typing import Final
+from typing import Final, Unpack
 
 from temporalio.client import (
     Client,
@@ -33,10 +33,9 @@ from instrc.engines.temporal.connection import connected, has_search_attributes,
 from instrc.engines.temporal.documents import AnswerMessage, Ended, Launched, Standing
 from instrc.engines.temporal.worker import SharedWorker, serving
 from instrc.problems.problem import CompileError
-from instrc.runtime.engine import Equip, Keep, Launch, People, Question, RunReport, RunStatus, ask_people, chosen
+from instrc.runtime.engine import EngineOptions, Equip, Launch, Question, RunReport, RunStatus, TracedEngine, ask_people, chosen
 from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.secrets import redacted
-from instrc.runtime.traces import Event, Sink, read_trace, sink_of
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
 
@@ -124,7 +123,7 @@ class ServerClient:
                 below, waits = await self._questions(f"{workflow}/{child}", await self._asked(f"{workflow}/{child}"))
             except RPCError:
                 return questions, False  # the server is about to begin it, or has ended it just now
-            questions += [Question(f"{child}/{asked.id}", asked.steps, asked.show, asked.schema, asked.by) for asked in below]
+            questions += [asked.below(child) for asked in below]
             idle = idle and waits
         return questions, idle
 
@@ -140,7 +139,7 @@ _FIRST_LOOK = 0.05
 """Seconds; each look at a run is a query that its worker answers, so they become rarer."""
 
 
-class TemporalEngine:
+class TemporalEngine(TracedEngine):
     """Runs on a Temporal server."""
 
     def __init__(
@@ -148,23 +147,18 @@ class TemporalEngine:
         folder: Path | str | None,
         equip: Equip,
         *,
-        people: People | None = None,
-        watch: Sink | None = None,
-        keep: Keep = "all",
         queue: str | None = None,
         prefix: str = "",
         heartbeat: float = HEARTBEAT,
         events: int | None = None,
+        **options: Unpack[EngineOptions],
     ) -> None:
         """With `keep="open"` no traces are written; `prefix` stands before the ids of runs on the server.
 
         `events` is the length at which a history is begun anew.
         """
-        self.folder: Path = Path(folder or USUAL_FOLDER)
-        self.equip = equip
-        self.people = people
-        self.watch = watch
-        self.keep = keep
+        self.place: Path = Path(folder or USUAL_FOLDER)
+        super().__init__(self.place, equip, options)
         self.queue: str = queue or os.environ.get("INSTRC_TASK_QUEUE", documents.QUEUE)
         self.prefix = prefix
         self.heartbeat = heartbeat
@@ -261,10 +255,6 @@ class TemporalEngine:
         await (await self._reader()).described(run)
         return await ask_people(self, await self._attend(run), self.people)
 
-    def trace(self, run: str) -> list[Event]:
-        """Return what the workers of this machine have done for a run, in order."""
-        return read_trace(self.folder, run)
-
     async def reach(self) -> None:
         """Make sure that the server answers; an `UnreachableError` if it does not."""
         await self._client()
@@ -282,7 +272,7 @@ class TemporalEngine:
     async def _client(self) -> Client:
         loop = asyncio.get_running_loop()
         if self._connection is None or self._connection[0] is not loop:
-            self._connection = (loop, await connected(self.folder))
+            self._connection = (loop, await connected(self.place))
         return self._connection[1]
 
     async def _reader(self) -> ServerClient:
@@ -299,10 +289,7 @@ class TemporalEngine:
             yield
 
     def _serve(self, client: Client, carry: bool) -> AbstractAsyncContextManager[object]:  # noqa: FBT001  -- as `Opening` says
-        return serving(client, self.queue, self._sink(), self.equip if carry else None)
-
-    def _sink(self) -> Sink:
-        return sink_of(self.folder if self.keep == "all" else None, self.watch)
+        return serving(client, self.queue, self.sink(), self.equip if carry else None)
 
     async def _attend(self, run: str) -> RunReport:
         """Serve until a run ends or waits: that it has ended the server says at once, whether it waits is asked now and then."""
