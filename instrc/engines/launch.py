@@ -23,7 +23,7 @@ from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
 from instrc.process.flow import Chunk
 from instrc.process.process import Process
-from instrc.runtime.activities import Activities
+from instrc.runtime.activities import Activities, complaints
 from instrc.runtime.effects import Check, Effects
 from instrc.runtime.engine import Engine, EngineOptions, Equip, Launch, People, RunReport, ask_people
 from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
@@ -240,8 +240,6 @@ def given_inputs(declared: Json, given: Json, wrong: list[Problem]) -> dict[str,
 
     `declared` has their schemas by name; where it is no object nothing is known of them, and nothing is refused.
     """
-    from instrc.runtime.activities import complaints  # few processes declare their inputs
-
     inputs: dict[str, Json] = dict(given) if isinstance(given, dict) else {} if given is None else {"prompt": given}
     if not isinstance(declared, dict):
         return inputs

@@ -21,6 +21,7 @@ from instrc.process.flow import Chunk
 from instrc.process.process import Process
 from instrc.runtime.activities import ONCE, Activities, Activity
 from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
+from instrc.runtime.interpreter.v1.runnable import RunnablePlan
 from instrc.runtime.models.model import instance_of
 from instrc.runtime.plan import plan_of
 from instrc.runtime.served_activities import served
@@ -259,8 +260,6 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
 
 def called_activities(plan: PinnedPlan) -> Iterable[tuple[str, Json]]:
     """Yield the activities that a plan calls, with the schema of what they give back."""
-    from instrc.runtime.interpreter.v1.runnable import RunnablePlan
-
     for region in RunnablePlan(plan).regions:
         for unit in region.units:
             if unit.kind in {"activity", "fire"}:

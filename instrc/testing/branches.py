@@ -240,18 +240,18 @@ def _schema_of_test(program: RunnablePlan, region: PlanRegion, read: Read, schem
 def _fallible_units(program: RunnablePlan) -> Iterator[tuple[PlanRegion, PlanUnit]]:
     """Yield what may fail in the first body of a `try`."""
     for region in program.regions:
-        if any(isinstance(unit.block, Try) and first for unit, first in _around(program, region)):
+        if any(isinstance(unit.block, Try) and first for _, unit, first in _around(program, region)):
             for unit in region.units:
                 if unit.kind in {"activity", "model", "user", "plan"} and unit.steps:
                     yield region, unit
 
 
-def _around(program: RunnablePlan, region: PlanRegion) -> Iterator[tuple[PlanUnit, bool]]:
-    """Yield the blocks around a body, and whether it lies in their first body."""
+def _around(program: RunnablePlan, region: PlanRegion) -> Iterator[tuple[PlanRegion, PlanUnit, bool]]:
+    """Yield the blocks around a body, the innermost first: where each stands, and whether the body lies in its first one."""
     while region.parent is not None:
         outer = program.regions[region.parent]
         unit = outer.units[region.owner]
-        yield unit, unit.regions[0] == region.index
+        yield outer, unit, unit.regions[0] == region.index
         region = outer
 
 
@@ -302,7 +302,7 @@ def _point(
     around: tuple[Json, ...] = (),
 ) -> Point:
     orders: list[tuple[int, ...]] = [(number,) for number in range(len(choices))]
-    again = region is not None and any(isinstance(unit.block, Each | Repeat) for unit, _ in _around(program, region))
+    again = region is not None and any(isinstance(unit.block, Each | Repeat) for _, unit, _ in _around(program, region))
     if again:
         pairs = [(one, other) for one in range(len(choices)) for other in range(len(choices)) if one != other]
         orders += pairs[:TRIED_ORDERS]
@@ -393,22 +393,14 @@ def _of(program: RunnablePlan, region: PlanRegion, unit: PlanUnit, refusable: di
 
 def blocks_around(program: RunnablePlan, region: PlanRegion) -> str:
     """Return the blocks around a body: `whenContext1.repeatContext1`."""
-    names: list[str] = []
-    while region.parent is not None:
-        outer = program.regions[region.parent]
-        names.append(outer.units[region.owner].context)
-        region = outer
-    return ".".join(reversed(names))
+    return ".".join(reversed([unit.context for _, unit, _ in _around(program, region)]))
 
 
 def _catcher(program: RunnablePlan, region: PlanRegion) -> str | None:
     """Return the `try` that goes on after a failure in a body, `None` if that ends the run."""
-    while region.parent is not None:
-        outer = program.regions[region.parent]
-        owner = outer.units[region.owner]
-        if isinstance(owner.block, Try) and region.index == owner.regions[0]:
-            return scoped_id(blocks_around(program, outer), owner.context)
-        region = outer
+    for outer, unit, first in _around(program, region):
+        if isinstance(unit.block, Try) and first:
+            return scoped_id(blocks_around(program, outer), unit.context)
     return None
 
 

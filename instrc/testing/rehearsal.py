@@ -54,13 +54,6 @@ class Played:
     commands: int
 
 
-def play(
-    program: RunnablePlan, plan: PinnedPlan, inputs: Mapping[str, Json], points: list[Point], choices: Choices, watch: Watch
-) -> Played:
-    """Carry a run out; what is not chosen is made from the schemas."""
-    return _Play(program, plan, points, choices).through(inputs, watch)
-
-
 class _Play:
     """One run."""
 
@@ -364,7 +357,7 @@ class _RunSearch:
             if self.enough():
                 break
             rank, _, _, choices = heapq.heappop(waiting)
-            played = play(self.program, self.plan, self.inputs, self.points, choices, self.watch)
+            played = _Play(self.program, self.plan, self.points, choices).through(self.inputs, self.watch)
             self.tried += 1
             self.commands += played.commands
             new = [branch for branch in self.branches if branch in left and played.taken.has(branch)]

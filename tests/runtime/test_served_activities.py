@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +16,9 @@ from http_server import Answer, Asked, serving
 from instrc import ActivityError, CompileError, Retry
 from instrc.runtime.activities import Activity, ActivityCall  # one decision about a call
 from instrc.runtime.effects import attempt_call  # one call without a run
+from instrc.runtime.http_activities import fill_template  # one template
 from instrc.runtime.secrets import MASK, redacted  # what stands for a secret
-from instrc.runtime.served_activities import fill_template, served  # a session of a server, and one template
+from instrc.runtime.served_activities import served  # an activity without a program
 from instrc.text.jsonvalue import Json
 
 GIVEN: dict[str, Json] = {"query": "тёплые шапки", "limit": 2, "person": {"mail": "a/b@c"}}
@@ -239,7 +241,7 @@ def test_a_server_that_does_not_start_is_unreachable(tmp_path: Path) -> None:
 
 def test_a_call_of_a_session_that_ends_before_it_answers_is_unreachable() -> None:
     pytest.importorskip("mcp")
-    from instrc.runtime.served_activities import _Session  # a session of a server, and one template
+    from instrc.runtime.mcp_activities import _Session  # a session of a server
 
     async def ended() -> None:
         session = _Session.__new__(_Session)
@@ -255,3 +257,16 @@ def test_a_call_of_a_session_that_ends_before_it_answers_is_unreachable() -> Non
 def test_a_template_of_a_request_is_filled_however_deep_its_places_are() -> None:
     template = {"to": ["{who}", {"text": "Dear {who}"}], "tries": 3}
     assert fill_template(template, {"who": "Ann"}) == {"to": ["Ann", {"text": "Dear Ann"}], "tries": 3}
+
+
+@pytest.mark.parametrize(("table", "extra"), [({"url": "http://localhost/x"}, "http"), ({"mcp": "server"}, "mcp")])
+def test_each_kind_needs_only_its_own_library_and_a_run_without_tables_needs_none(table: Any, extra: str) -> None:
+    program = (
+        "import sys; sys.modules |= dict.fromkeys(('httpx', 'mcp', 'mcp_types'))\n"
+        "from pathlib import Path; import instrc; from instrc.runtime.served_activities import served\n"
+        "assert instrc.run('@{ title: \"Draft\", type: \"object\" }', 'x', model='sample').status == 'done'\n"
+        f"try: served('A_Activity', {table!r}, Path())\n"
+        "except instrc.CompileError as error: print(error.problems[0].name, error.problems[0].extra)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["missing-extra", extra], done.stderr

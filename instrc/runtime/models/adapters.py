@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import ModuleType
 from typing import ClassVar, Final
 
-from instrc.runtime.models.provider import Client, Provider, base_url_from, token_counts
-from instrc.text.jsonvalue import Json, JsonObject, as_object
+from instrc.runtime.models.provider import Client, Provider, TokenNames, base_url_from
+from instrc.text.jsonvalue import Json, as_object
 
 # Anthropic: by a tool that must be used.
 
@@ -22,6 +22,7 @@ class Anthropic(Provider):
     target: ClassVar[str] = "anthropic"
     package: ClassVar[str] = "anthropic"
     key: ClassVar[str | None] = "ANTHROPIC_API_KEY"
+    tokens: ClassVar[TokenNames] = ("usage", "input_tokens", "output_tokens")
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return an asynchronous client."""
@@ -38,10 +39,6 @@ class Anthropic(Provider):
         )
         answered: Json = answer.model_dump(mode="json", exclude_unset=True)
         return answered
-
-    def usage(self, answer: JsonObject) -> dict[str, int]:
-        """Return the tokens that an answer says it took."""
-        return token_counts(answer.get("usage"), "input_tokens", "output_tokens")
 
 
 class AnthropicStrict(Anthropic):
@@ -61,6 +58,7 @@ class Gemini(Provider):
     target: ClassVar[str] = "gemini"
     package: ClassVar[str] = "google.genai"
     key: ClassVar[str | None] = "GEMINI_API_KEY"
+    tokens: ClassVar[TokenNames] = ("usageMetadata", "promptTokenCount", "candidatesTokenCount")
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client; its asynchronous half is used."""
@@ -77,10 +75,6 @@ class Gemini(Provider):
         answer = await client.aio.models.generate_content(model=model, contents=message, config=config)
         answered: Json = answer.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response", "parsed"})
         return answered
-
-    def usage(self, answer: JsonObject) -> dict[str, int]:
-        """Return the tokens that an answer says it took."""
-        return token_counts(answer.get("usageMetadata"), "promptTokenCount", "candidatesTokenCount")
 
 
 # GigaChat: by a function that must be called.
@@ -149,6 +143,7 @@ class Ollama(Provider):
     kind: ClassVar[str] = "ollama"
     target: ClassVar[str] = "ollama"
     package: ClassVar[str] = "ollama"
+    tokens: ClassVar[TokenNames] = (None, "prompt_eval_count", "eval_count")
 
     def connect(self, library: ModuleType, key: str | None) -> Client:  # noqa: ARG002  -- there is none
         """Return an asynchronous client."""
@@ -160,10 +155,6 @@ class Ollama(Provider):
         answer = await client.chat(model=model, messages=told, format=as_object(as_object(payload)["function"])["parameters"])
         answered: Json = answer.model_dump(mode="json", exclude_none=True)
         return answered
-
-    def usage(self, answer: JsonObject) -> dict[str, int]:
-        """Return the tokens that an answer says it took."""
-        return token_counts(answer, "prompt_eval_count", "eval_count")
 
 
 # OpenAI, and every server that speaks its protocol: by a tool that must be called, or by structured output.

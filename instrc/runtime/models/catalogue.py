@@ -9,7 +9,7 @@ from pathlib import Path
 from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
-from instrc.runtime.models.model import Model
+from instrc.runtime.models.model import Model, Sample, Scripted
 from instrc.text.files import read_whole
 from instrc.text.jsontext import loads
 
@@ -31,8 +31,6 @@ def model_of(words: str, folder: Path) -> Model:
     """Return the model that is named; files are looked up from a folder."""
     kind, _, rest = words.partition(":")
     if kind == "sample" and not rest:
-        from instrc.runtime.models.model import Sample  # each adapter is loaded only where it is used
-
         return Sample()
     if kind == "scripted" and rest:
         return _scripted(words, folder / rest)
@@ -46,8 +44,6 @@ def model_of(words: str, folder: Path) -> Model:
 
 
 def _scripted(words: str, file: Path) -> Model:
-    from instrc.runtime.models.model import Scripted
-
     try:
         answers = loads(read_whole(str(file)))
     except OSError as error:

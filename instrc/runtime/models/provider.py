@@ -21,18 +21,17 @@ from instrc.runtime.activities import is_temporary
 from instrc.runtime.interpreter.documents import Complaint
 from instrc.runtime.models.model import ModelError, Reply, Request
 from instrc.runtime.secrets import secret
-from instrc.text.jsonvalue import Json, JsonObject, as_object
+from instrc.text.jsonvalue import Json, as_object
 from instrc.tools.tool import Tool
 
 KEPT_LOWERINGS: Final = 256
 """Lowered schemas that an adapter keeps; a run asks for the same few again and again."""
 
 
-"""Statuses of HTTP, beside those from 500 on, after which the same request may succeed."""
-
-
 Client: TypeAlias = Any  # each library has its own, and is installed only where it is used
 """A client of a provider's library."""
+TokenNames: TypeAlias = tuple[str | None, str, str]
+"""The member of an answer that has the counts (`None` for the answer itself), and in it those of what was given and written."""
 
 
 class Provider(ABC):
@@ -46,6 +45,8 @@ class Provider(ABC):
     """The module of its official library; the extra that installs it is called as the first part of `kind`."""
     key: ClassVar[str | None] = None
     """The environment variable that holds the key, where one is needed."""
+    tokens: ClassVar[TokenNames] = ("usage", "prompt_tokens", "completion_tokens")
+    """Where an answer says how many tokens it took."""
 
     def __init__(self, model: str, *, client: Client = None) -> None:
         """`model` may be empty if every request names one; `client` is one of the provider's library, else made when needed."""
@@ -61,10 +62,6 @@ class Provider(ABC):
     async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:
         """Send one request that must be answered by the payload's tool; return the provider's answer as JSON."""
 
-    def usage(self, answer: JsonObject) -> dict[str, int]:
-        """Return the tokens that an answer says it took."""
-        return token_counts(answer.get("usage"), "prompt_tokens", "completion_tokens")
-
     async def answer(self, request: Request) -> Reply:
         """Answer a request, or raise `ModelError`."""
         model = (request.model or "").partition(":")[2] or self.model
@@ -77,7 +74,7 @@ class Provider(ABC):
             answer = await self.send(client, model, provider_name(lowering), request.message, lowering.payload)
         except Exception as error:
             raise as_model_error(error) from error
-        return reply_of(lift(answer, lowering.map), model, self.usage(answer) if isinstance(answer, dict) else {})
+        return reply_of(lift(answer, lowering.map), model, token_counts(answer, self.tokens))
 
     def client(self) -> Client:
         """Return the client, made when it is first needed; problems are those of the project's settings."""
@@ -143,11 +140,13 @@ def as_model_error(error: Exception) -> ModelError:
     return ModelError(f"{type(error).__name__}: {error}", code=str(status) if status is not None else None, retry=retry)
 
 
-def token_counts(usage: object, given: str, written: str) -> dict[str, int]:
-    """Return the tokens under two names of a provider under ours."""
-    if not isinstance(usage, dict):
+def token_counts(answer: Json, names: TokenNames) -> dict[str, int]:
+    """Return the tokens that an answer says it took, under our names."""
+    member, given, written = names
+    counts = answer.get(member) if isinstance(answer, dict) and member is not None else answer
+    if not isinstance(counts, dict):
         return {}
-    pairs = {"input_tokens": usage.get(given), "output_tokens": usage.get(written)}
+    pairs = {"input_tokens": counts.get(given), "output_tokens": counts.get(written)}
     return {name: count for name, count in pairs.items() if isinstance(count, int)}
 
 

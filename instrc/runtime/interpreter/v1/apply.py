@@ -81,8 +81,8 @@ def _apply_model_answer(machine: Machine, scope: str, unit: PlanUnit, entry: Ent
     if _goes_round(unit, entry, answer):
         more: Asking = {
             "round": entry["round"] + 1,
-            "previous": answer,
             "asks": 0,
+            "previous": answer,
             "rejected": None,
             "complaints": [],
             "attempts": [],
@@ -106,8 +106,8 @@ def _again(
     if entry["asks"] < machine.program.options.get("asks", 2):
         again: Asking = {
             "round": entry["round"],
-            "previous": entry["previous"],
             "asks": entry["asks"] + 1,
+            "previous": entry["previous"],
             "rejected": answer,
             "complaints": wrong,
             "attempts": attempts,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from instrc.process.flow import Read, Step
 from instrc.runtime.interpreter.documents import Asking, Command, Entry, Failure, ModelCommand
@@ -106,20 +106,7 @@ def ask(machine: Machine, scope: str, unit: PlanUnit, entry: Asking) -> None:
     command = scoped_id(scope, unit.id)
     command += f"@{entry['round']}" if entry["round"] > 1 else ""
     command += f"#{entry['asks'] + 1}" if entry["asks"] else ""
-    machine.open_command(
-        command,
-        {
-            "scope": scope,
-            "unit": unit.index,
-            "as": "run",
-            "round": entry["round"],
-            "asks": entry["asks"],
-            "previous": entry["previous"],
-            "rejected": entry["rejected"],
-            "complaints": entry["complaints"],
-            "attempts": entry["attempts"],
-        },
-    )
+    machine.open_command(command, cast("Entry", {"scope": scope, "unit": unit.index, "as": "run", **entry}))
     machine.state["queue"].append(command)
 
 

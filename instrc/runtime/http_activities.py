@@ -1,0 +1,194 @@
+"""An HTTP service as an activity: where a call goes, what is sent, and what of the answer is the result."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from ssl import SSLContext
+from typing import Final, Required, TypedDict, cast
+from urllib.parse import quote, urlsplit
+
+import httpx
+
+from instrc.runtime.activities import ActivityError, Handler, current_call, is_temporary
+from instrc.runtime.secrets import UnusableTableError, checked
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, JsonObject, at
+
+HTTP_BYTES: Final = 10 * 1024 * 1024
+"""Bytes of the answer of an HTTP service; more is an error with the code `too-large`."""
+SHOWN_HTTP: Final = 300
+"""Letters of an answer that an error of an HTTP service shows."""
+
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+_WITHOUT_BODY = ("GET", "DELETE")
+_PLACE = re.compile(r"\{([^{}]*)\}")
+
+
+class _HttpTable(TypedDict, total=False):
+    """A table of the settings, as `_KINDS` has it."""
+
+    url: Required[str]
+    method: str
+    headers: JsonObject
+    query: JsonObject
+    body: Json
+    result: str
+    idempotency: str
+
+
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "url": str,
+    "method": str,
+    "headers": dict,
+    "query": dict,
+    "body": (dict, list, str),
+    "result": str,
+    "idempotency": str,
+}
+
+
+def http_handler(name: str, given: Mapping[str, object], folder: Path) -> Handler:  # noqa: ARG001  -- all makers are called alike
+    """Return the handler of an HTTP activity.
+
+    `url`, `headers`, `query` and `body` may hold `{member.member}`: a member of what the activity is given; `{}` is the whole.
+    A text that is nothing but such a place is the value itself; in a longer one, and in the URL, it is its text.
+    Without `body` what is given is sent as JSON; a `GET` or `DELETE` sends it as its query instead, without what the URL names.
+    `result` is a JSON Pointer into the answer. Every call but a `GET` carries its key in the header `idempotency`.
+    Redirects are not followed.
+    """
+    checked(given, _KINDS)
+    table = cast("_HttpTable", given)
+    method = table.get("method", "POST").upper()
+    parts = urlsplit(_PLACE.sub("x", table["url"]))
+    if method not in _METHODS:
+        reason = f"`method` is one of {', '.join(_METHODS)}"
+        raise UnusableTableError(reason)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        reason = "`url` begins with `http://` or `https://` and names a host"
+        raise UnusableTableError(reason)
+    if "{" in table["url"].split("/", 3)[2]:
+        reason = "the host of `url` is fixed: only what follows it may hold places"
+        raise UnusableTableError(reason)
+    if not table.get("result", "/").startswith("/") and table["result"]:
+        reason = "`result` is a JSON Pointer and begins with `/`"
+        raise UnusableTableError(reason)
+
+    async def call(value: Json) -> Json:
+        request = _request(method, table, value)
+        try:
+            async with httpx.AsyncClient(timeout=None, follow_redirects=False, verify=_trusted()) as client:  # noqa: S113  -- the policy has a limit
+                answer = await client.send(request, stream=True)
+                body = await _body(answer)
+        except httpx.HTTPError as error:
+            message = f"{type(error).__name__}: {error}"
+            raise ActivityError(message, code="unreachable") from error
+        return _result(answer, body, table.get("result", ""))
+
+    return call
+
+
+@lru_cache(maxsize=1)
+def _trusted() -> SSLContext:
+    """Return whom HTTPS trusts; reading the certificates takes a tenth of a second, too long for each request."""
+    return httpx.create_ssl_context()
+
+
+def _request(method: str, table: _HttpTable, given: Json) -> httpx.Request:
+    url = _PLACE.sub(lambda found: quote(_text(found[1], given), safe=""), table["url"])
+    headers = {key: _header(fill_template(value, given)) for key, value in table.get("headers", {}).items()}
+    query = {key: fill_template(value, given) for key, value in table.get("query", {}).items()}
+    content = None
+    if "body" in table:
+        content = dumps(fill_template(table["body"], given))
+    elif method not in _WITHOUT_BODY:
+        content = dumps(given)
+    elif "query" not in table and isinstance(given, dict):
+        named = {found.partition(".")[0] for found in _PLACE.findall(table["url"])}
+        query = {key: value for key, value in given.items() if key not in named}
+    if content is not None:
+        headers.setdefault("Content-Type", "application/json")
+    if method != "GET":
+        headers.setdefault(table.get("idempotency", "Idempotency-Key"), quote(current_call().key, safe="/@[]!#"))
+    flat: list[tuple[str, str | int | float | bool | None]] = [
+        (key, _plain(item))
+        for key, value in query.items()
+        for item in (value if isinstance(value, list) else [value])
+        if item is not None
+    ]
+    return httpx.Request(
+        method, url, params=flat or None, headers=headers, content=content.encode() if content is not None else None
+    )
+
+
+def fill_template(template: Json, given: Json) -> Json:
+    """Return a template with the members of what is given in its places."""
+    if isinstance(template, str):
+        whole = _PLACE.fullmatch(template)
+        return _member(whole[1], given) if whole else _PLACE.sub(lambda found: _text(found[1], given), template)
+    if isinstance(template, Mapping):
+        return {key: fill_template(item, given) for key, item in template.items()}
+    return [fill_template(item, given) for item in template] if isinstance(template, list) else template
+
+
+def _member(path: str, given: Json) -> Json:
+    value = given
+    for name in path.split(".") if path else ():
+        if not isinstance(value, dict) or name not in value:
+            message = f"the call needs `{path}`, which it is not given"
+            raise ActivityError(message, code="invalid-input", retry=False)
+        value = value[name]
+    return value
+
+
+def _text(path: str, given: Json) -> str:
+    return _plain(_member(path, given))
+
+
+def _plain(value: Json) -> str:
+    return value if isinstance(value, str) else dumps(value)
+
+
+def _header(value: Json) -> str:
+    text = _plain(value)
+    if any(character in text for character in "\r\n\0"):
+        message = "a header is one line of text"
+        raise ActivityError(message, code="invalid-input", retry=False)
+    return text
+
+
+async def _body(answer: httpx.Response) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    async for part in answer.aiter_bytes():
+        size += len(part)
+        if size > HTTP_BYTES:
+            message = f"the answer is longer than {HTTP_BYTES} bytes"
+            raise ActivityError(message, code="too-large", retry=False)
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _result(answer: httpx.Response, body: bytes, pointer: str) -> Json:
+    status = answer.status_code
+    if not answer.is_success:
+        shown = body[: SHOWN_HTTP * 4].decode("utf-8", "replace")[:SHOWN_HTTP]
+        message = f"HTTP {status}: {shown}"
+        raise ActivityError(message, code=str(status), retry=is_temporary(status))
+    if not body:
+        return None
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind.startswith("text/"):
+        return body.decode(answer.encoding or "utf-8", "replace")
+    try:
+        value = loads(body)
+    except ValueError as error:
+        message = f"the answer is not JSON: {error}"
+        raise ActivityError(message, code="no-json", retry=False) from error
+    try:
+        return at(value, pointer)
+    except (LookupError, ValueError, TypeError) as error:
+        message = f"the answer has no `{pointer}`"
+        raise ActivityError(message, code="no-result", retry=False) from error

@@ -1,0 +1,214 @@
+"""A tool of an MCP server as an activity.
+
+One session a server and event loop is kept while calls come, and is closed after a while without any.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Required, TypedDict, cast
+from weakref import WeakKeyDictionary
+
+import mcp_types
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, get_default_environment
+from mcp.shared.exceptions import MCPError
+
+from instrc.runtime.activities import ActivityError, Handler
+from instrc.runtime.interpreter.documents import bare_name
+from instrc.runtime.secrets import UnusableTableError, checked, secret
+from instrc.text.jsontext import loads
+from instrc.text.jsonvalue import Json
+
+IDLE = 10.0
+"""Seconds without a call after which a session is closed."""
+
+
+class _McpTable(TypedDict, total=False):
+    """A table of the settings, as `_KINDS` has it."""
+
+    mcp: Required[str]
+    tool: str
+    environment: list[Json]
+
+
+_KINDS: dict[str, type | tuple[type, ...]] = {"mcp": str, "tool": str, "environment": list}
+
+
+def mcp_handler(name: str, given: Mapping[str, object], folder: Path) -> Handler:
+    """Return the handler of a tool: `mcp` is a command or a URL, `tool` its name there, else it is found by the activity's.
+
+    `environment` names the variables of the environment that the command is given; others it does not see.
+    """
+    checked(given, _KINDS)
+    table = cast("_McpTable", given)
+    server = _server(table, folder)
+    wanted = table.get("tool")
+
+    async def call(value: Json) -> Json:
+        if not isinstance(value, dict):
+            message = "a tool is given an object: name its arguments"
+            raise ActivityError(message, code="invalid-input", retry=False)
+        return await _session(server).call(wanted, name, value)
+
+    return call
+
+
+class _Server:
+    """Where a server is; equal tables share it."""
+
+    def __init__(self, address: str | StdioServerParameters) -> None:
+        self.address = address
+        self.sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, _Session] = WeakKeyDictionary()
+
+
+_servers: dict[str, _Server] = {}
+
+
+def _server(table: _McpTable, folder: Path) -> _Server:
+    words = table["mcp"].strip()
+    if words.startswith(("http://", "https://")):
+        return _servers.setdefault(words, _Server(words))
+    try:
+        command, *rest = shlex.split(words)
+    except ValueError as error:
+        reason = f"`mcp` is a command or a URL: {error or 'it is empty'}".lower()
+        raise UnusableTableError(reason) from None
+    names = table.get("environment", [])
+    environment = get_default_environment() | {str(each): secret(str(each)) or "" for each in names}
+    made = StdioServerParameters(command=command, args=rest, env=environment, cwd=str(folder))
+    return _servers.setdefault(repr(made), _Server(made))
+
+
+class _Session:
+    """A session, held by a task of its own: it has to be closed by the task that has opened it."""
+
+    def __init__(self, server: _Server) -> None:
+        self.server = server
+        self.calls: asyncio.Queue[tuple[str | None, str, dict[str, Json], asyncio.Future[Json]]] = asyncio.Queue()
+        self.task = asyncio.ensure_future(self._run())
+
+    async def call(self, tool: str | None, activity: str, given: dict[str, Json]) -> Json:
+        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self.calls.put_nowait((tool, activity, given, answer))
+        either: set[asyncio.Future[Json] | asyncio.Task[None]] = {answer, self.task}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if not answer.done():
+            message = "the MCP server ended before it answered"
+            raise ActivityError(message, code="unreachable")
+        return answer.result()
+
+    async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
+        under_way: set[asyncio.Task[None]] = set()
+        try:
+            async with Client(self.server.address) as client:
+                names = {bare_name(tool.name): tool.name for tool in await _tools(client)}
+                while True:
+                    try:
+                        wanted = await asyncio.wait_for(self.calls.get(), IDLE)
+                    except TimeoutError:
+                        if under_way or not self.calls.empty():
+                            continue
+                        self.server.sessions.pop(loop, None)  # from here on a call opens another session
+                        break
+                    task = asyncio.ensure_future(_answer(client, names, *wanted))
+                    under_way.add(task)
+                    task.add_done_callback(under_way.discard)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:  # noqa: BLE001  -- whatever the library raises when a server is not there
+            self.server.sessions.pop(loop, None)
+            self._fail(f"the MCP server cannot be reached: {_first(error)}")
+        finally:
+            for task in under_way:
+                task.cancel()
+
+    def _fail(self, message: str) -> None:
+        while not self.calls.empty():
+            *_, answer = self.calls.get_nowait()
+            if not answer.done():
+                answer.set_exception(ActivityError(message, code="unreachable"))
+
+
+def _session(server: _Server) -> _Session:
+    loop = asyncio.get_running_loop()
+    found = server.sessions.get(loop)
+    if found is None or found.task.done():
+        found = server.sessions[loop] = _Session(server)
+    return found
+
+
+async def _tools(client: Client) -> list[mcp_types.Tool]:
+    tools: list[mcp_types.Tool] = []
+    cursor: str | None = None
+    while True:
+        page = await client.list_tools(cursor=cursor)
+        tools += page.tools
+        if page.next_cursor is None or page.next_cursor == cursor:
+            return tools
+        cursor = page.next_cursor
+
+
+async def _answer(
+    client: Client,
+    names: Mapping[str, str],
+    tool: str | None,
+    activity: str,
+    given: dict[str, Json],
+    answer: asyncio.Future[Json],
+) -> None:
+    try:
+        value = _value(await client.call_tool(tool or _tool_name(activity, names), given))
+    except ActivityError as error:
+        _give(answer, error)
+    except MCPError as error:
+        _give(answer, ActivityError(str(error), code=str(error.error.code), retry=False))
+    except Exception as error:  # noqa: BLE001  -- the caller is told, whatever it is
+        _give(answer, ActivityError(f"{type(error).__name__}: {error}", code="unreachable"))
+    else:
+        if not answer.done():
+            answer.set_result(value)
+
+
+def _tool_name(activity: str, names: Mapping[str, str]) -> str:
+    name = names.get(bare_name(activity)) or names.get(bare_name(activity.removesuffix("_Activity")))
+    if name is None:
+        known = ", ".join(f"`{each}`" for each in names.values()) or "none"
+        message = (
+            f"the MCP server has no tool for `{activity}`; it has {known}: name one as `tool` in the settings of the activity"
+        )
+        raise ActivityError(message, code="unknown-tool", retry=False)
+    return name
+
+
+def _give(answer: asyncio.Future[Json], error: ActivityError) -> None:
+    if not answer.done():
+        answer.set_exception(error)
+
+
+def _value(result: mcp_types.CallToolResult) -> Json:
+    """Return what a tool gave: its structured content; else its text, as JSON if it is an object or a list."""
+    texts = [block.text for block in result.content if isinstance(block, mcp_types.TextContent)]
+    text = "\n".join(texts)
+    if result.is_error:
+        raise ActivityError(text or "the tool reports an error", code="tool", retry=False)
+    if result.structured_content is not None:
+        structured: Json = result.structured_content
+        return structured
+    if len(texts) < len(result.content):
+        return [block.model_dump(mode="json", by_alias=True, exclude_none=True) for block in result.content]
+    try:
+        value = loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, dict | list) else text
+
+
+def _first(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return f"{type(error).__name__}: {error}"
