@@ -21,7 +21,7 @@ from instrc.text import arguments
 from instrc.text.arguments import takes_shared_parts
 from instrc.text.jsontext import dumps
 from instrc.text.source import Source
-from instrc.tools.importers import OF_PYTHON, Imported, given_of, known_kind, read_tools
+from instrc.tools.importers import OF_PYTHON, Imported, known_kind, read_tools
 from instrc.tools.sources import Given, of_text, of_value
 from instrc.tools.vibe_documents import ImportedVibe, Results, boxed, with_property
 from instrc.vibes.find_files import STDIN, read_text
@@ -150,7 +150,7 @@ def _holds_objects(source: object) -> bool:
 
 
 def _of_objects(kind: str, value: object, *, whole_module: bool) -> Given:
-    from instrc.tools.python_objects import is_model, pydantic_objects, smolagents_objects
+    from instrc.tools.python_objects import is_model, pydantic_objects, read_pydantic, read_smolagents, smolagents_objects
 
     objects = pydantic_objects if kind == "pydantic" else smolagents_objects
     if whole_module:
@@ -161,7 +161,8 @@ def _of_objects(kind: str, value: object, *, whole_module: bool) -> Given:
             found = [tool for item in own if getattr(item, "__module__", None) != "smolagents.tools" for tool in objects(item)]
     else:
         found = objects(value)
-    return given_of(kind, list({id(item): item for item in found}.values()))
+    read = read_pydantic if kind == "pydantic" else read_smolagents
+    return read({id(item): item for item in found}.values())
 
 
 def _of_text(source: Source) -> Given:

@@ -8,26 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from instrc.process import flow
 from instrc.process.chunk_json import write_step
-from instrc.process.flow import (
-    Block,
-    Body,
-    Chunk,
-    Condition,
-    Constant,
-    Context,
-    Each,
-    Executor,
-    Listed,
-    Named,
-    Read,
-    Repeat,
-    Step,
-    Value,
-    When,
-    bodies_of,
-    reads_of,
-)
 from instrc.process.process import Process
 from instrc.schema.walk import reached_definitions, refers
 from instrc.text.jsontext import dumps
@@ -47,8 +29,8 @@ _ELSEWHERE = frozenset({"title", "description", "references", "arguments"})
 class PlacedStep:
     """A step with the chunk and the branch in which it stands."""
 
-    step: Step
-    executor: Executor
+    step: flow.Step
+    executor: flow.Executor
     chunk: int
     parent: int | None
     """The block around it, by its place in the outline; `None` at the top."""
@@ -64,7 +46,7 @@ class PlacedStep:
 class PlacedBlock:
     """A block with the branch in which it stands."""
 
-    block: Block
+    block: flow.Block
     parent: int | None
     branch: int
 
@@ -74,23 +56,23 @@ class Outline:
     """The steps, chunks and blocks of a process, each block before what is in it."""
 
     steps: tuple[PlacedStep, ...]
-    chunks: tuple[Chunk, ...]
+    chunks: tuple[flow.Chunk, ...]
     blocks: tuple[PlacedBlock, ...]
 
     @classmethod
     def of(cls, process: Process) -> Outline:
         """Return the outline of a process."""
         steps: list[PlacedStep] = []
-        chunks: list[Chunk] = []
+        chunks: list[flow.Chunk] = []
         blocks: list[PlacedBlock] = []
         waiting = list(_within((process.body,), None))
         while waiting:
             context, parent, branch = waiting.pop()
-            if isinstance(context, Chunk):
+            if isinstance(context, flow.Chunk):
                 steps += [PlacedStep(step, context.executor, len(chunks), parent, branch) for step in context.steps]
                 chunks.append(context)
             else:
-                waiting.extend(_within(bodies_of(context), len(blocks)))
+                waiting.extend(_within(flow.bodies_of(context), len(blocks)))
                 blocks.append(PlacedBlock(context, parent, branch))
         return cls(tuple(steps), tuple(chunks), tuple(blocks))
 
@@ -101,7 +83,7 @@ class Outline:
             block = self.blocks[block].parent
 
 
-def _within(bodies: tuple[Body, ...], parent: int | None) -> Iterator[tuple[Context, int | None, int]]:
+def _within(bodies: tuple[flow.Body, ...], parent: int | None) -> Iterator[tuple[flow.Context, int | None, int]]:
     """Yield the contexts of bodies, the last first."""
     for branch in reversed(range(len(bodies))):
         for context in reversed(bodies[branch].contexts):
@@ -121,7 +103,7 @@ class Pairs:
     keys: dict[str, str]
     """Old keys to new ones."""
 
-    def path(self, read: Read) -> str:
+    def path(self, read: flow.Read) -> str:
         """Return a path of the old process as the new one writes it."""
         first = self.keys.get(read.first)
         return read.text if first is None else ".".join((first, *filter(None, [read.text.removeprefix(read.first)[1:]])))
@@ -246,13 +228,13 @@ def needs(outline: Outline) -> list[str]:
     return list(found)
 
 
-def plans(step: Step) -> Json:
+def plans(step: flow.Step) -> Json:
     """Return the tools of the plans that a step carries out or asks for."""
     asked: list[Json] = [[list(each.place), each.tools] for each in step.plans]
     return [step.plan, *asked]
 
 
-def plannable_tools_of(step: Step) -> set[str]:
+def plannable_tools_of(step: flow.Step) -> set[str]:
     """Return what the plans of a step may call."""
     found: set[str] = set()
     for tools in (step.plan, *(each.tools for each in step.plans)):
@@ -263,26 +245,26 @@ def plannable_tools_of(step: Step) -> set[str]:
     return found
 
 
-def facts(block: Block, pairs: Pairs | None = None) -> dict[str, str]:
+def facts(block: flow.Block, pairs: Pairs | None = None) -> dict[str, str]:
     """Return what a block says of itself, by the name of the change."""
     facts: dict[str, str] = {}
     match block:
-        case When(branches=branches):
+        case flow.When(branches=branches):
             for number, branch in enumerate(branches, 1):
                 facts[f"condition of branch {number}"] = _condition(branch.condition, pairs)
-        case Each(item=item, source=source, most=most):
+        case flow.Each(item=item, source=source, most=most):
             facts |= {"element": item, "list": value_as_text(source, pairs), "max": str(most)}
-        case Repeat(item=item, source=source, most=most):
+        case flow.Repeat(item=item, source=source, most=most):
             facts |= {"element": item or "", "list": value_as_text(source, pairs), "max": str(most)}
             facts |= {"until": _condition(block.until, pairs) if block.until else "", "keep": str(block.keep or "")}
         case _:
             pass
-    for number, body in enumerate(bodies_of(block), 1):
+    for number, body in enumerate(flow.bodies_of(block), 1):
         facts[f"value of branch {number}"] = value_as_text(body.value, pairs)
     return facts
 
 
-def _condition(condition: Condition | None, pairs: Pairs | None) -> str:
+def _condition(condition: flow.Condition | None, pairs: Pairs | None) -> str:
     if condition is None:
         return "else"
     return " or ".join(f"{_path(read, pairs)} is {_test(schema)}" for read, schema in condition.tests)
@@ -293,22 +275,22 @@ def _test(schema: Json) -> str:
     return dumps(schema["const"] if const and isinstance(schema, dict) else schema, indent=False)
 
 
-def _path(read: Read, pairs: Pairs | None) -> str:
+def _path(read: flow.Read, pairs: Pairs | None) -> str:
     return (pairs.path(read) if pairs else read.text) + ("?" if read.optional else "")
 
 
-def value_as_text(value: Value | None, pairs: Pairs | None = None) -> str:
+def value_as_text(value: flow.Value | None, pairs: Pairs | None = None) -> str:
     """Return a value as text, in the order of names in objects."""
     match value:
         case None:
             return ""
-        case Read():
+        case flow.Read():
             return _path(value, pairs)
-        case Constant(value=constant):
+        case flow.Constant(value=constant):
             return dumps(constant, indent=False)
-        case Listed(items=items):
+        case flow.Listed(items=items):
             return f"[{', '.join(value_as_text(item, pairs) for item in items)}]"
-        case Named(members=members):
+        case flow.Named(members=members):
             inner = ", ".join(f"{name}: {value_as_text(members[name], pairs)}" for name in sorted(members))
             return f"{{ {inner} }}" if inner else "{}"
 
@@ -323,7 +305,7 @@ def place(outline: Outline, placed: PlacedStep | PlacedBlock) -> str:
     if placed.parent is None:
         return "the top"
     block = outline.blocks[placed.parent].block
-    return f"branch {placed.branch + 1} of {block.name}" if len(bodies_of(block)) > 1 else block.name
+    return f"branch {placed.branch + 1} of {block.name}" if len(flow.bodies_of(block)) > 1 else block.name
 
 
 def direct_steps(outline: Outline, block: int) -> str:
@@ -331,13 +313,13 @@ def direct_steps(outline: Outline, block: int) -> str:
     return ", ".join(placed.step.key for placed in outline.steps if placed.parent == block)
 
 
-def described_without_reads(step: Step) -> str:
+def described_without_reads(step: flow.Step) -> str:
     """Return the description of a step without the line that lists what it reads."""
     said = step.schema.get("description") if isinstance(step.schema, dict) else None
     return "\n".join(line for line in said.splitlines() if not line.startswith("Use ")) if isinstance(said, str) else ""
 
 
-def answer_schema(step: Step, process: Process) -> Json:
+def answer_schema(step: flow.Step, process: Process) -> Json:
     """Return what the answer of a step must be: its schema, with the definitions it refers to."""
     schema = step.schema
     if not refers(schema) or not isinstance(schema, dict):
@@ -350,25 +332,25 @@ def free_names(outline: Outline) -> set[str]:
     bound = {"rounds", "previous", "error", "round"} | {placed.step.key for placed in outline.steps}
     for placed in outline.blocks:
         bound |= {name for name in (getattr(placed.block, "key", None), getattr(placed.block, "item", None)) if name}
-    values: list[Value | None] = []
+    values: list[flow.Value | None] = []
     for placed_step in outline.steps:
         step = placed_step.step
         values += [*step.references, step.arguments, *(each.choices for each in step.among)]
     for placed in outline.blocks:
         values += _read_by(placed.block)
-    return {read.first for value in values for read in reads_of(value)} - bound
+    return {read.first for value in values for read in flow.reads_of(value)} - bound
 
 
-def _read_by(block: Block) -> list[Value | None]:
+def _read_by(block: flow.Block) -> list[flow.Value | None]:
     """Return what a block itself reads: its conditions, its list, and what its bodies give."""
-    found: list[Value | None] = [body.value for body in bodies_of(block)]
-    conditions: list[Condition | None] = []
+    found: list[flow.Value | None] = [body.value for body in flow.bodies_of(block)]
+    conditions: list[flow.Condition | None] = []
     match block:
-        case When(branches=branches):
+        case flow.When(branches=branches):
             conditions += [branch.condition for branch in branches]
-        case Each(source=source):
+        case flow.Each(source=source):
             found.append(source)
-        case Repeat(source=source, until=until):
+        case flow.Repeat(source=source, until=until):
             found.append(source)
             conditions.append(until)
         case _:

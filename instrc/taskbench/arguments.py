@@ -9,21 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Final, NamedTuple
 
-from instrc.problems.plans import (
-    AmbiguousReference,
-    ArgumentOrder,
-    ContradictingLinks,
-    CountedFromOne,
-    DanglingTask,
-    InvalidPlan,
-    OddReference,
-    PlanProblem,
-    ReferenceInText,
-    RepairedPlan,
-    SeveralReferences,
-    SurplusArgument,
-    WrongArgument,
-)
+from instrc.problems import plans
 from instrc.taskbench.records import BenchTool, NamedRecord, brief, repaired, spelled
 from instrc.text.jsonvalue import Json, pointer
 from instrc.tools.plan_check import circles
@@ -134,10 +120,10 @@ class WrittenArgument(NamedTuple):
     """The id of the task it stands for."""
 
 
-def arguments_of(record: NamedRecord, node: Json, number: int) -> tuple[list[WrittenArgument], list[PlanProblem]]:
+def arguments_of(record: NamedRecord, node: Json, number: int) -> tuple[list[WrittenArgument], list[plans.PlanProblem]]:
     """Return the arguments of a task as they are written, and what is odd about that."""
     tool = record.tools[number]
-    problems: list[PlanProblem] = []
+    problems: list[plans.PlanProblem] = []
     written = node.get("arguments") if isinstance(node, dict) else None
     if isinstance(node, dict) and "task" in node and written is None and tool is not None and tool.slots:
         problems.append(record.odd("there are no arguments", number))
@@ -190,7 +176,7 @@ class TaskArguments:
 
     values: dict[str, Json | Reference]
     positions: dict[str, int]
-    problems: tuple[PlanProblem, ...]
+    problems: tuple[plans.PlanProblem, ...]
 
 
 def arguments(record: NamedRecord, number: int, given: list[WrittenArgument]) -> TaskArguments:
@@ -200,7 +186,7 @@ def arguments(record: NamedRecord, number: int, given: list[WrittenArgument]) ->
         return _by_type(record, number, tool, given)
     values: dict[str, Json | Reference] = {}
     positions: dict[str, int] = {}
-    problems: list[PlanProblem] = []
+    problems: list[plans.PlanProblem] = []
     for position, argument in enumerate(given):
         key = argument.key or ""
         if argument.key is None:
@@ -218,9 +204,9 @@ def _by_type(record: NamedRecord, number: int, tool: BenchTool, given: list[Writ
     """Return the arguments of a tool whose parameters have no names but types."""
     slots = [slot.type for slot in tool.slots]
     place = record.place(number, "arguments")
-    problems: list[PlanProblem] = []
+    problems: list[plans.PlanProblem] = []
     if len(given) > len(slots):
-        problems.append(SurplusArgument(pointer=place, callee=tool.id, takes=len(slots), given=len(given)))
+        problems.append(plans.SurplusArgument(pointer=place, callee=tool.id, takes=len(slots), given=len(given)))
         given = given[: len(slots)]
     sources = [_source(record, argument) for argument in given]
     outputs = [None if source is None else source.outputs for source in sources]
@@ -235,17 +221,19 @@ def _by_type(record: NamedRecord, number: int, tool: BenchTool, given: list[Writ
         key, kind = tool.slots[slot].key, tool.slots[slot].type
         if (reason := _wrong_type(argument, source, kind)) is not None:
             at = record.place(number, "arguments", argument.position)
-            problems.append(WrongArgument(pointer=at, callee=tool.id, argument=kind, reason=reason))
+            problems.append(plans.WrongArgument(pointer=at, callee=tool.id, argument=kind, reason=reason))
         values[key] = _value(record, argument, kind)
         positions[key] = argument.position
     return TaskArguments(values, positions, tuple(problems))
 
 
-def _moved(record: NamedRecord, tool: BenchTool, place: str, given: list[WrittenArgument], way: tuple[int, ...]) -> PlanProblem:
+def _moved(
+    record: NamedRecord, tool: BenchTool, place: str, given: list[WrittenArgument], way: tuple[int, ...]
+) -> plans.PlanProblem:
     """Return the problem that arguments stand in another order than that of the tool, or its repair."""
     slots = tuple(slot.type for slot in tool.slots)
     if not record.repair:
-        return ArgumentOrder(pointer=place, callee=tool.id, types=slots)
+        return plans.ArgumentOrder(pointer=place, callee=tool.id, types=slots)
     shown = [brief(argument.value)[:40] for argument in given]
     ordered = [shown[way.index(slot)] for slot in range(len(slots))]
     return repaired("argument-order", place, ", ".join(shown), ", ".join(ordered))
@@ -285,7 +273,9 @@ def _value(record: NamedRecord, argument: WrittenArgument, slot: str | None) -> 
 # What the arguments of a record refer to: other tasks, by number or by the name of their tool.
 
 
-def resolve(record: NamedRecord, given: list[list[WrittenArgument]]) -> tuple[list[list[WrittenArgument]], list[PlanProblem]]:
+def resolve(
+    record: NamedRecord, given: list[list[WrittenArgument]]
+) -> tuple[list[list[WrittenArgument]], list[plans.PlanProblem]]:
     """Return the arguments of all tasks, each with the task it stands for, and what is wrong with the references."""
     referring = _Referring(record, list(given))
     for number, each in enumerate(given):
@@ -299,7 +289,7 @@ class _Referring:
     def __init__(self, record: NamedRecord, given: list[list[WrittenArgument]]) -> None:
         self.record = record
         self.given = given
-        self.problems: list[PlanProblem] = []
+        self.problems: list[plans.PlanProblem] = []
         self.base = self._counted_from()
 
     def resolved(self, argument: WrittenArgument) -> WrittenArgument:
@@ -314,10 +304,10 @@ class _Referring:
             return argument
         tag = found[0]
         if len(found) > 1:
-            self.problems.append(SeveralReferences(pointer=self._place(argument), count=len(found)))
+            self.problems.append(plans.SeveralReferences(pointer=self._place(argument), count=len(found)))
             return argument
         if tag.text != value.strip():
-            self.problems.append(ReferenceInText(pointer=self._place(argument), text=tag.text))
+            self.problems.append(plans.ReferenceInText(pointer=self._place(argument), text=tag.text))
             return argument
         if tag.node is None or not tag.is_exact or tag.text != value:
             return self._odd(argument, tag)
@@ -331,12 +321,12 @@ class _Referring:
         place = self._place(argument)
         if not self.record.repair:
             meaning = f"<node-{tag.node}>" if tag.node is not None and tag.argument is None else None
-            self.problems.append(OddReference(pointer=place, text=tag.text, meaning=meaning))
+            self.problems.append(plans.OddReference(pointer=place, text=tag.text, meaning=meaning))
             return argument
         if tag.tool is not None:
             tool = self.record.bench.by_id.get(tag.tool) or self.record.names.nearest(tag.tool)
             if tool is None or tool.id not in self.record.words:
-                self.problems.append(OddReference(pointer=place, text=tag.text))
+                self.problems.append(plans.OddReference(pointer=place, text=tag.text))
                 return argument
             target = self._by_name(tool.id, argument)
             self.problems.append(repaired("odd-reference", place, tag.text, f"<node-{target[1:]}>"))
@@ -351,11 +341,11 @@ class _Referring:
         """Return what another task is given, where a reference names that, not what the task gives."""
         place = self._place(argument)
         if not (0 <= node < len(self.given) and position < len(self.given[node])) or node == argument.number:
-            self.problems.append(OddReference(pointer=place, text=tag.text))
+            self.problems.append(plans.OddReference(pointer=place, text=tag.text))
             return argument
         copied = self.given[node][position]
         if copied.tags and not copied.tags[0].is_exact:
-            self.problems.append(OddReference(pointer=place, text=tag.text))
+            self.problems.append(plans.OddReference(pointer=place, text=tag.text))
             return argument
         self.problems.append(repaired("odd-reference", place, tag.text, brief(copied.value)))
         return self.resolved(argument._replace(value=copied.value, tags=copied.tags))
@@ -372,7 +362,7 @@ class _Referring:
         if self.record.repair:
             self.problems.append(repaired("ambiguous-reference", self._place(argument), tool, f"<node-{chosen}>"))
         else:
-            self.problems.append(AmbiguousReference(pointer=self._place(argument), tool=tool, count=len(places)))
+            self.problems.append(plans.AmbiguousReference(pointer=self._place(argument), tool=tool, count=len(places)))
         return f"n{chosen}"
 
     def _counted_from(self) -> int:
@@ -391,7 +381,7 @@ class _Referring:
             for argument, node in found:
                 self.problems.append(repaired("counted-from-one", self._place(argument), f"<node-{node}>", f"<node-{node - 1}>"))
         else:
-            self.problems.append(CountedFromOne(pointer=self._place(found[0][0])))
+            self.problems.append(plans.CountedFromOne(pointer=self._place(found[0][0])))
         return 1
 
     def _makes_sense(self, references: list[tuple[int, int]]) -> bool:
@@ -423,7 +413,7 @@ class Linked:
     tasks: list[PlanTask]
     places: dict[tuple[int, int], str]
     """The link for a task by its number, and the position in its `after`."""
-    problems: tuple[PlanProblem, ...]
+    problems: tuple[plans.PlanProblem, ...]
 
 
 def link_tasks(record: NamedRecord, tasks: list[PlanTask]) -> Linked:
@@ -437,8 +427,8 @@ class _Links:
     """The links of one record."""
 
     def __init__(self, record: NamedRecord) -> None:
-        self.problems: list[PlanProblem] = []
-        self.repairs: list[PlanProblem] = []
+        self.problems: list[plans.PlanProblem] = []
+        self.repairs: list[plans.PlanProblem] = []
         """Of names."""
         self.places: dict[tuple[int, int], str] = {}
         self._record = record
@@ -473,7 +463,7 @@ class _Links:
         if links is None:
             return []
         if not isinstance(links, list):
-            self.problems.append(InvalidPlan(pointer=pointer(self._at), reason="the links are not a list"))
+            self.problems.append(plans.InvalidPlan(pointer=pointer(self._at), reason="the links are not a list"))
             return []
         found: list[tuple[tuple[str, str], str]] = []
         at = pointer(self._at)
@@ -483,7 +473,7 @@ class _Links:
             words = [end for end in ends if isinstance(end, str)]
             if len(words) != 2:
                 self.problems.append(
-                    InvalidPlan(pointer=place, reason="a link is an object with the texts `source` and `target`")
+                    plans.InvalidPlan(pointer=place, reason="a link is an object with the texts `source` and `target`")
                 )
                 continue
             source, target = (self._spelled(end, f"{place}/{key}") for end, key in zip(words, ("source", "target"), strict=True))
@@ -499,9 +489,9 @@ class _Links:
         if self._repair:
             link = f"{source} → {target}"
             before, after = ("no link", link) if missing else (link, "no link")
-            self.problems.append(RepairedPlan(pointer=place, mistake="contradicting-links", before=before, after=after))
+            self.problems.append(plans.RepairedPlan(pointer=place, mistake="contradicting-links", before=before, after=after))
         else:
-            self.problems.append(ContradictingLinks(pointer=place, source=source, target=target, missing=missing))
+            self.problems.append(plans.ContradictingLinks(pointer=place, source=source, target=target, missing=missing))
 
     def _order_tasks(self, tasks: list[PlanTask], said: set[tuple[str, str]]) -> list[PlanTask]:
         """Return the tasks with the order that links say and no argument does."""
@@ -518,7 +508,7 @@ class _Links:
             if not all(ends):
                 for word, key, found in zip(pair, ("source", "target"), ends, strict=True):
                     if not found:
-                        self.problems.append(DanglingTask(pointer=f"{place}/{key}", id=word))
+                        self.problems.append(plans.DanglingTask(pointer=f"{place}/{key}", id=word))
                 continue
             source, target = self._chosen(pair, ends[0], ends[1], met[pair], place)
             if f"n{source}" not in after[target]:
@@ -534,8 +524,8 @@ class _Links:
         for word, found, chosen in ((pair[0], sources, source), (pair[1], targets, target)):
             if len(found) > 1:
                 if self._repair:
-                    made = RepairedPlan(pointer=place, mistake="ambiguous-reference", before=word, after=f"<node-{chosen}>")
+                    made = plans.RepairedPlan(pointer=place, mistake="ambiguous-reference", before=word, after=f"<node-{chosen}>")
                     self.problems.append(made)
                 else:
-                    self.problems.append(AmbiguousReference(pointer=place, tool=word, count=len(found)))
+                    self.problems.append(plans.AmbiguousReference(pointer=place, tool=word, count=len(found)))
         return source, target

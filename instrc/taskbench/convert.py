@@ -7,34 +7,11 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from instrc.problems.plans import (
-    InvalidPlan,
-    MissingArgument,
-    PlanInText,
-    PlanProblem,
-    RepairedPlan,
-    StepsDiffer,
-    UnexportablePlan,
-    UnknownArgument,
-    UnknownTool,
-    WrongArgument,
-)
+from instrc.problems import plans
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
+from instrc.taskbench import records
 from instrc.taskbench.arguments import Linked, TaskArguments, arguments, arguments_of, link_tasks, resolve
-from instrc.taskbench.records import (
-    Bench,
-    BenchTool,
-    NamedRecord,
-    PlanShape,
-    TaskRecord,
-    ToolNames,
-    name_tools,
-    read_record,
-    repaired,
-    shape_of,
-    tools_map,
-)
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_object, equal, pointer
 from instrc.tools.plan_check import check_read, check_tasks, tool_set
@@ -50,51 +27,55 @@ class ImportedPlan:
 
     plan: list[Json] | None
     """The tasks; `None` if an error is among the problems."""
-    problems: tuple[PlanProblem, ...]
+    problems: tuple[plans.PlanProblem, ...]
     """With repairs, as warnings of the name `repaired-plan`."""
-    record: TaskRecord | None
-    shape: PlanShape = "single"
+    record: records.TaskRecord | None
+    shape: records.PlanShape = "single"
 
     @property
-    def repairs(self) -> tuple[RepairedPlan, ...]:
+    def repairs(self) -> tuple[plans.RepairedPlan, ...]:
         """What was read as something else than what is written."""
-        return tuple(problem for problem in self.problems if isinstance(problem, RepairedPlan))
+        return tuple(problem for problem in self.problems if isinstance(problem, plans.RepairedPlan))
 
 
 class PlanImporter:
     """Reads records with the tools of one file."""
 
-    def __init__(self, bench: Bench, *, repair: bool = False) -> None:
+    def __init__(self, bench: records.Bench, *, repair: bool = False) -> None:
         self.bench = bench
         self.repair = repair
-        self.tools: ToolSet = tool_set(tools_map(bench))
-        self._names = ToolNames(bench)
+        self.tools: ToolSet = tool_set(records.tools_map(bench))
+        self._names = records.ToolNames(bench)
 
     def read(self, value: Json) -> ImportedPlan:
         """Return the plan of one record; nothing is raised, whatever is given."""
-        record = read_record(value)
+        record = records.read_record(value)
         if record is None:
-            return ImportedPlan(None, (InvalidPlan(reason="there are no `task_nodes` or `tool_nodes` here"),), None)
+            return ImportedPlan(None, (plans.InvalidPlan(reason="there are no `task_nodes` or `tool_nodes` here"),), None)
         problems = self._read_from_text(record)
-        tasks, further = self._tasks(NamedRecord(self._names, record, self.repair))
+        tasks, further = self._tasks(records.NamedRecord(self._names, record, self.repair))
         problems += further
         failed = any(problem.severity == "error" for problem in problems)
         plan: list[Json] | None = None if failed else [task.to_json() for task in tasks]
         return ImportedPlan(plan, tuple(problems), record, record.shape or _shape(tasks))
 
-    def _read_from_text(self, record: TaskRecord) -> list[PlanProblem]:
+    def _read_from_text(self, record: records.TaskRecord) -> list[plans.PlanProblem]:
         """Return that a record was found in a text, if it was."""
         if not record.within:
             return []
         place = pointer(record.place)
-        return [repaired("plan-in-text", place, "a text", "the JSON in it") if self.repair else PlanInText(pointer=place)]
+        return [
+            records.repaired("plan-in-text", place, "a text", "the JSON in it")
+            if self.repair
+            else plans.PlanInText(pointer=place)
+        ]
 
-    def _tasks(self, record: NamedRecord) -> tuple[list[PlanTask], list[PlanProblem]]:
+    def _tasks(self, record: records.NamedRecord) -> tuple[list[PlanTask], list[plans.PlanProblem]]:
         """Return the tasks, as far as they can be read, and what is wrong with them."""
         nodes = record.record.nodes
         if not isinstance(nodes, list):
-            return [], [InvalidPlan(pointer=record.place(), reason="the tasks are not a list")]
-        record, problems = name_tools(record, nodes)
+            return [], [plans.InvalidPlan(pointer=record.place(), reason="the tasks are not a list")]
+        record, problems = records.name_tools(record, nodes)
         written = [arguments_of(record, node, number) for number, node in enumerate(nodes)]
         given, of_references = resolve(record, [each for each, _ in written])
         placed = [arguments(record, number, each) for number, each in enumerate(given)]
@@ -109,30 +90,32 @@ class PlanImporter:
         steps = record.record.steps
         if isinstance(steps, list) and len(steps) != len(nodes):
             place = pointer((*record.record.place, f"{record.record.prefix}_steps"))
-            problems.append(StepsDiffer(pointer=place, steps=len(steps), tasks=len(nodes)))
+            problems.append(plans.StepsDiffer(pointer=place, steps=len(steps), tasks=len(nodes)))
         return linked.tasks, problems
 
     def _check(
-        self, record: NamedRecord, linked: Linked, placed: Sequence[TaskArguments], told: set[tuple[str, str]]
-    ) -> Iterator[PlanProblem]:
+        self, record: records.NamedRecord, linked: Linked, placed: Sequence[TaskArguments], told: set[tuple[str, str]]
+    ) -> Iterator[plans.PlanProblem]:
         """Check the tasks as any plan is checked; places and names are those of the record."""
         for problem in check_read(list(enumerate(linked.tasks)), self.tools):
             at = _translated(problem.pointer, record, linked, placed)
             if (problem.name, at) in told:
                 continue  # an argument of the wrong type
             match problem:
-                case UnknownTool():
+                case plans.UnknownTool():
                     word = record.words[int(problem.pointer.split("/")[1])]
                     if word:
                         ids = record.names.ids
                         yield replace(problem, pointer=at, known=ids, nearest=nearest(word, ids))
-                case MissingArgument() | UnknownArgument() | WrongArgument() if problem.callee in self.bench.by_name:
+                case plans.MissingArgument() | plans.UnknownArgument() | plans.WrongArgument() if (
+                    problem.callee in self.bench.by_name
+                ):
                     yield replace(problem, pointer=at, callee=self.bench.by_name[problem.callee].id)
                 case _:
                     yield replace(problem, pointer=at)
 
 
-def _translated(place: str, record: NamedRecord, linked: Linked, placed: Sequence[TaskArguments]) -> str:
+def _translated(place: str, record: records.NamedRecord, linked: Linked, placed: Sequence[TaskArguments]) -> str:
     """Return the place in the record for one in the plan."""
     _, number, *rest = place.split("/")
     match rest:
@@ -149,20 +132,20 @@ def _translated(place: str, record: NamedRecord, linked: Linked, placed: Sequenc
     return record.place(int(number))
 
 
-def _shape(tasks: Sequence[PlanTask]) -> PlanShape:
+def _shape(tasks: Sequence[PlanTask]) -> records.PlanShape:
     edges = frozenset((int(need[1:]), number) for number, task in enumerate(tasks) for need in task.needs if need[1:].isdecimal())
-    return shape_of(len(tasks), edges)
+    return records.shape_of(len(tasks), edges)
 
 
 # From a plan to the form of TaskBench; a plan that was imported comes back as it was.
 
 
-def export_record(plan: Json, bench: Bench, record: Json = None) -> Json:
+def export_record(plan: Json, bench: records.Bench, record: Json = None) -> Json:
     """Return a plan as a record; `record`, the one that it was made of, gives what a plan does not say.
 
     A `CompileError` says what is wrong with the plan, or cannot be said in that form.
     """
-    tasks, problems = check_tasks(plan, tool_set(tools_map(bench)))
+    tasks, problems = check_tasks(plan, tool_set(records.tools_map(bench)))
     if problems:
         raise CompileError(problems)
     places = {task.id: number for number, task in enumerate(tasks)}
@@ -185,18 +168,18 @@ def export_record(plan: Json, bench: Bench, record: Json = None) -> Json:
     return _as_recorded(nodes, links, record)
 
 
-def _misread(nodes: list[Json], links: list[Json], tasks: tuple[PlanTask, ...], bench: Bench) -> list[PlanProblem]:
+def _misread(nodes: list[Json], links: list[Json], tasks: tuple[PlanTask, ...], bench: records.Bench) -> list[plans.PlanProblem]:
     """Return where the record would be read as something else than the plan: a text that looks like a reference, say."""
     read = PlanImporter(bench).read({"task_nodes": nodes, "task_links": links})
     if read.plan is None:
         return [
-            UnexportablePlan(pointer=_task_place(problem.pointer), reason=f"it would be read as {problem.name}")
+            plans.UnexportablePlan(pointer=_task_place(problem.pointer), reason=f"it would be read as {problem.name}")
             for problem in read.problems
             if problem.severity == "error"
         ]
     plan = _numbered(tasks)
     return [
-        UnexportablePlan(pointer=f"/{number}", reason="this task would be read as another one")
+        plans.UnexportablePlan(pointer=f"/{number}", reason="this task would be read as another one")
         for number, (one, other) in enumerate(zip(plan, read.plan, strict=True))
         if one != other
     ]
@@ -223,31 +206,35 @@ def _numbered(tasks: tuple[PlanTask, ...]) -> list[Json]:
     return made
 
 
-def _unsayable(tasks: tuple[PlanTask, ...], tools: list[BenchTool], places: dict[str, int]) -> list[PlanProblem]:
-    found: list[PlanProblem] = []
+def _unsayable(tasks: tuple[PlanTask, ...], tools: list[records.BenchTool], places: dict[str, int]) -> list[plans.PlanProblem]:
+    found: list[plans.PlanProblem] = []
     for number, (task, tool) in enumerate(zip(tasks, tools, strict=True)):
         for name, reference in task.references():
             source = tools[places[reference.task]]
             place = f"/{number}/arguments/{name}"
             if reference.kind == "each":
-                found.append(UnexportablePlan(pointer=place, reason="there are no copies of a task for every element of a list"))
+                found.append(
+                    plans.UnexportablePlan(pointer=place, reason="there are no copies of a task for every element of a list")
+                )
             elif reference.steps and not (len(reference.steps) == 1 and len(source.outputs) > 1):
-                found.append(UnexportablePlan(pointer=place, reason=f"`{reference}` is a part of an output"))
+                found.append(plans.UnexportablePlan(pointer=place, reason=f"`{reference}` is a part of an output"))
         waits = [other for other in task.after if other not in {reference.task for _, reference in task.references()}]
         if waits and tool.kind == "resource":
             found.append(
-                UnexportablePlan(pointer=f"/{number}/after", reason="a task with inputs by type cannot wait without reading")
+                plans.UnexportablePlan(
+                    pointer=f"/{number}/after", reason="a task with inputs by type cannot wait without reading"
+                )
             )
     return found
 
 
-def _needs_in_order(task: PlanTask, tool: BenchTool) -> list[str]:
+def _needs_in_order(task: PlanTask, tool: records.BenchTool) -> list[str]:
     by_key = {name: reference.task for name, reference in task.references()}
     keys = [slot.key for slot in tool.slots if slot.key in by_key] or list(by_key)
     return [*(by_key[key] for key in keys), *task.after]
 
 
-def _node(task: PlanTask, tool: BenchTool, tools: list[BenchTool], places: dict[str, int], *, bare: bool) -> Json:
+def _node(task: PlanTask, tool: records.BenchTool, tools: list[records.BenchTool], places: dict[str, int], *, bare: bool) -> Json:
     def written(value: Json | Reference) -> Json:
         if not isinstance(value, Reference):
             return value
@@ -264,7 +251,7 @@ def _node(task: PlanTask, tool: BenchTool, tools: list[BenchTool], places: dict[
 
 def _bare(record: Json, number: int) -> bool:
     """Tell whether a task stands in the record without any arguments."""
-    given = read_record(record)
+    given = records.read_record(record)
     nodes = given.nodes if given is not None else None
     if not isinstance(nodes, list) or number >= len(nodes):
         return record is None
@@ -274,7 +261,7 @@ def _bare(record: Json, number: int) -> bool:
 
 def _as_recorded(nodes: list[Json], links: list[Json], record: Json) -> Json:
     """Return the record with its own steps, spelling and order of links."""
-    given = read_record(record)
+    given = records.read_record(record)
     if given is None:
         steps: list[Json] = [f"Step {number}: {as_object(node)['task']}" for number, node in enumerate(nodes, 1)]
         return {"task_steps": steps, "task_nodes": nodes, "task_links": links}

@@ -7,11 +7,13 @@ from msgspec import Struct
 from instrc.schema.kinds import TYPES
 from instrc.schema.vocabulary import JSON_SCHEMA, KNOWN
 from instrc.schema.walk import is_schema
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, mapping
 
 _SAYING = JSON_SCHEMA - {"title", "description", "id", "default", "examples", "format", "type", "pattern", "items", "required"}
 """Keywords that hardly anybody gives to a property of their own."""
 _OF_SCHEMAS = _SAYING | {"$schema"}
+_SAYING_OF_TOOLS = JSON_SCHEMA - {"title", "description", "type", "examples", "deprecated"}
+"""Keywords that a tool does not have beside its schema."""
 _MARKS = frozenset(
     [
         *("functionDeclarations", "function_declarations", "parameters", "parametersJsonSchema", "parameters_json_schema"),
@@ -37,9 +39,9 @@ def foreign(document: Json, file: str) -> Foreign | None:
         return None
     if _MARKS.isdisjoint(document) and not _OF_SCHEMAS.isdisjoint(document):
         return None  # as most are
-    for kind, importer, is_one in _TOOLS:
-        if is_one(document):
-            return Foreign(kind, f"`instrc import {importer} {file} -o schemas/` makes a vibe of it", importer)
+    if (tool := _tool_of_provider(document)) is not None:
+        kind, importer = tool
+        return Foreign(kind, f"`instrc import {importer} {file} -o schemas/` makes a vibe of it", importer)
     if isinstance(document.get("schema"), dict):
         return None  # a record
     if isinstance(document.get("tool"), dict) and "activity" in document and "arguments" in document:
@@ -53,64 +55,34 @@ def foreign(document: Json, file: str) -> Foreign | None:
     return None
 
 
-def _is_openai(document: dict[str, Json]) -> bool:
-    inner = document.get("function")
+def _tool_of_provider(document: dict[str, Json]) -> tuple[str, str] | None:
+    """Return what a tool or a list of tools is called, and the kind of import that reads it; `None` for anything else."""
+    is_named, is_no_schema = isinstance(document.get("name"), str), document.keys().isdisjoint(_SAYING_OF_TOOLS)
+    holds = {word for word, value in document.items() if isinstance(value, dict)}
+    version, tools = document.get("openapi", document.get("swagger")), document.get("tools")
     if document.get("type") == "function":
-        return isinstance(inner, dict) or ("name" in document and "parameters" in document)
-    return isinstance(document.get("parameters"), dict) and _is_named(document) and _says_nothing(document)
-
-
-def _is_anthropic(document: dict[str, Json]) -> bool:
-    return isinstance(document.get("input_schema"), dict) and _is_named(document) and _says_nothing(document)
-
-
-def _is_mcp(document: dict[str, Json]) -> bool:
-    return isinstance(document.get("inputSchema"), dict) and _is_named(document) and _says_nothing(document)
-
-
-def _is_list_of_tools(document: dict[str, Json]) -> bool:
-    tools = document.get("tools")
-    return isinstance(tools, list) and bool(tools) and all(isinstance(tool, dict) for tool in tools) and _says_nothing(document)
-
-
-def _is_openapi(document: dict[str, Json]) -> bool:
-    version = document.get("openapi", document.get("swagger"))
-    return isinstance(version, str) and isinstance(document.get("paths"), dict)
-
-
-def _is_named(document: dict[str, Json]) -> bool:
-    return isinstance(document.get("name"), str)
-
-
-def _says_nothing(document: dict[str, Json]) -> bool:
-    """Tell whether no keyword of a document says what a schema says."""
-    return not document.keys() & JSON_SCHEMA - {"title", "description", "type", "examples", "deprecated"}
-
-
-def _is_bedrock(document: dict[str, Json]) -> bool:
-    inner = document.get("toolSpec", document.get("toolConfig"))
-    return isinstance(inner, dict) and _says_nothing(document)
-
-
-def _is_google(document: dict[str, Json]) -> bool:
-    declared = document.get("functionDeclarations", document.get("function_declarations"))
-    parameters = document.get("parameters")
-    declaration = _is_named(document) and (
-        (isinstance(parameters, dict) and str(parameters.get("type", "")).isupper())
-        or isinstance(document.get("parametersJsonSchema", document.get("parameters_json_schema")), dict)
-    )
-    return (isinstance(declared, list) or declaration) and _says_nothing(document)
-
-
-_TOOLS = (
-    ("a Gemini tool", "mcp", _is_google),
-    ("a Bedrock tool", "mcp", _is_bedrock),
-    ("an OpenAI tool", "openai", _is_openai),
-    ("an Anthropic tool", "anthropic", _is_anthropic),
-    ("an MCP tool", "mcp", _is_mcp),
-    ("an OpenAPI document", "openapi", _is_openapi),
-    ("a list of tools", "mcp", _is_list_of_tools),
-)
+        is_openai = "function" in holds or {"name", "parameters"} <= document.keys()
+    else:
+        is_openai = "parameters" in holds and is_named and is_no_schema
+    if is_no_schema:
+        declared = document.get("functionDeclarations", document.get("function_declarations"))
+        typed = str(mapping(document.get("parameters")).get("type", "")).isupper()
+        whole = document.get("parametersJsonSchema", document.get("parameters_json_schema"))
+        if isinstance(declared, list) or (is_named and (typed or isinstance(whole, dict))):
+            return "a Gemini tool", "mcp"
+        if isinstance(document.get("toolSpec", document.get("toolConfig")), dict):
+            return "a Bedrock tool", "mcp"
+    if is_openai:
+        return "an OpenAI tool", "openai"
+    if is_no_schema and is_named and "input_schema" in holds:
+        return "an Anthropic tool", "anthropic"
+    if is_no_schema and is_named and "inputSchema" in holds:
+        return "an MCP tool", "mcp"
+    if isinstance(version, str) and "paths" in holds:
+        return "an OpenAPI document", "openapi"
+    if is_no_schema and isinstance(tools, list) and tools and all(isinstance(tool, dict) for tool in tools):
+        return "a list of tools", "mcp"
+    return None
 
 
 def _is_map_of_properties(document: dict[str, Json]) -> bool:

@@ -190,16 +190,14 @@ def _of_mapping(given: Mapping[str, object], name: str | None) -> list[Tool]:
             return [tool._replace(name=name or tool.name) for tool in tools] if len(tools) == 1 else tools
     for member in _HOLDERS:
         if isinstance(inner := value.get(member), dict):
-            return [_of_function({**inner, **_strictness(value)}, name)]
+            return [
+                _of_function({**inner, **({"strict": value["strict"]} if isinstance(value.get("strict"), bool) else {})}, name)
+            ]
     if isinstance(value.get("name"), str):
         return [_of_function(value, name)]
     if isinstance(inner := value.get("schema"), dict) and value.get("type") == "json_schema":
         return [_of_json(inner, name)]
     return [_of_json(value, name)]
-
-
-def _strictness(value: JsonObject) -> JsonObject:
-    return {"strict": value["strict"]} if isinstance(value.get("strict"), bool) else {}
 
 
 def _of_function(value: JsonObject, name: str | None) -> Tool:
@@ -270,13 +268,8 @@ def _examples(value: JsonObject) -> list[Example]:
 def _of_json(schema: Json, name: str | None) -> Tool:
     """Take a schema; of a process the model is shown the entry."""
     process = Process.find(schema)
-    return Tool(name or "tool", schema) if process is None else _of_process(process, mapping(schema), name)
-
-
-def _of_process(process: Process, written: JsonObject, name: str | None) -> Tool:
-    """Return the entry of a process, together with the definitions that it refers to."""
-    entry: Json = process.entry
-    kept: JsonObject = {word: written[word] for word in ("$defs", "definitions") if word in written}
-    if kept and isinstance(entry, dict):
-        entry = {**kept, **entry}
-    return Tool(name or "tool", entry, process.title)
+    if process is None:
+        return Tool(name or "tool", schema)
+    entry = process.entry
+    definitions: JsonObject = {word: each for word, each in mapping(schema).items() if word in ("$defs", "definitions")}
+    return Tool(name or "tool", {**definitions, **entry} if definitions and isinstance(entry, dict) else entry, process.title)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
 
 from instrc.problems.importing import NoTools, UnknownImporter
 from instrc.problems.problem import CompileError, Problem
@@ -13,9 +12,6 @@ from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
 from instrc.tools.sources import Given, ImportedTool
 from instrc.tools.vibe_documents import ImportedVibe, Results, vibes
-
-# The kinds of sources that tools come from.
-
 
 KINDS: dict[str, str] = {
     "openai": "instrc.tools.function_lists:openai_tools",
@@ -28,18 +24,10 @@ KINDS: dict[str, str] = {
     "taskbench": "instrc.taskbench.records:taskbench_tools",
 }
 """By kind: the function that reads it, loaded when it is asked for."""
-_OBJECT_READERS = {
-    "pydantic": "instrc.tools.python_objects:read_pydantic",
-    "smolagents": "instrc.tools.python_objects:read_smolagents",
-}
-"""By kind: the function that reads objects of a program."""
-OF_PYTHON = frozenset(_OBJECT_READERS)
+OF_PYTHON = frozenset({"pydantic", "smolagents"})
 """Kinds whose tools are objects of a program."""
 OF_ACTIVITIES = frozenset({"taskbench"})
 """Kinds whose tools are calls of a server by their nature."""
-
-
-# The one function that reads all kinds of sources.
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +48,11 @@ def known_kind(kind: str) -> str:
     return kind
 
 
-def _loaded(place: str) -> Callable[..., Any]:  # each kind of reader takes and gives something else
-    """Return the function at a place such as `instrc.tools.openapi:openapi_tools`."""
-    module, _, name = place.partition(":")
-    function: Callable[..., Any] = getattr(import_module(module), name)  # as above
-    return function
-
-
-def given_of(kind: str, values: Iterable[object]) -> Given:
-    """Return what objects of Python say about themselves, for a kind of Python."""
-    read: Callable[[Iterable[object]], Given] = _loaded(_OBJECT_READERS[kind])
-    return read(values)
-
-
 def read_tools(kind: str, given: Given, results: Results = "leave") -> Imported:
     """Read all tools that were given."""
-    tools: Iterator[ImportedTool] = _loaded(KINDS[known_kind(kind)])(given)
-    made = tuple(vibes(tools, given, "activity" if kind in OF_ACTIVITIES and results == "leave" else results))
+    module, _, name = KINDS[known_kind(kind)].partition(":")
+    read: Callable[[Given], Iterator[ImportedTool]] = getattr(import_module(module), name)
+    made = tuple(vibes(read(given), given, "activity" if kind in OF_ACTIVITIES and results == "leave" else results))
     if not made and not any(problem.severity == "error" for problem in given.problems):
         given.problems.append(NoTools(at=given.locate(()), kind=kind))
     report = Report()

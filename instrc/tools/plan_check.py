@@ -8,35 +8,13 @@ from typing import Final
 
 import orjson
 
-from instrc.problems.plans import (
-    CircularPlan,
-    DanglingTask,
-    DuplicateTask,
-    InvalidPlan,
-    InvalidTools,
-    MissingArgument,
-    PlanProblem,
-    UnknownArgument,
-    UnknownTool,
-    WrongArgument,
-)
+from instrc.problems import plans
 from instrc.problems.suggest import nearest
 from instrc.schema.relations import disjoint
 from instrc.text.arguments import takes_plain_values
 from instrc.text.jsontext import STRICTLY, dumps, is_writable, loads
 from instrc.text.jsonvalue import Json, as_texts, pointer
-from instrc.tools.plan_tools import (
-    PlanTool,
-    ToolSet,
-    elements,
-    fault_of_tools,
-    is_no_list,
-    part_of_output,
-    tools_by_name,
-    uniform_text,
-    uniform_value,
-    why_undescribed,
-)
+from instrc.tools import plan_tools
 from instrc.tools.tasks import ID, PlanTask, Reference, ReferenceKind, parse_reference
 
 # The order that tasks have by what they read and wait for.
@@ -146,43 +124,43 @@ def _circle(start: str, group: frozenset[str], needs: Mapping[str, tuple[str, ..
 # From JSON to tasks, in either spelling; what is no task is a problem.
 
 
-Add = Callable[[PlanProblem], None]
+Add = Callable[[plans.PlanProblem], None]
 _MEMBERS = frozenset({"tool", "id", "arguments", "after"})
 _WAYS: dict[str, ReferenceKind] = {"from": "from", "each": "each"}
 
 
-def read_tasks(plan: Json, tools: ToolSet, add: Add) -> list[tuple[int, PlanTask]]:
+def read_tasks(plan: Json, tools: plan_tools.ToolSet, add: Add) -> list[tuple[int, PlanTask]]:
     """Return the tasks of a plan with their places in it; `null` is a plan without any."""
     if plan is None:
         return []
     if not _is_json(plan):
-        add(InvalidPlan(reason="this plan is not JSON, or too large or too deep to be a plan"))
+        add(plans.InvalidPlan(reason="this plan is not JSON, or too large or too deep to be a plan"))
         return []
     if plan.__class__ is not list:
-        add(InvalidPlan(reason="a plan is a list of tasks"))
+        add(plans.InvalidPlan(reason="a plan is a list of tasks"))
         return []
     return [(index, task) for index, item in enumerate(plan) if (task := _task(item, index, tools, add)) is not None]
 
 
-def _task(item: Json, index: int, tools: ToolSet, add: Add) -> PlanTask | None:
+def _task(item: Json, index: int, tools: plan_tools.ToolSet, add: Add) -> PlanTask | None:
     if item.__class__ is not dict:
-        add(InvalidPlan(pointer=f"/{index}", reason='a task is an object with "tool", "id" and "arguments"'))
+        add(plans.InvalidPlan(pointer=f"/{index}", reason='a task is an object with "tool", "id" and "arguments"'))
         return None
     sound = True
     named, id_ = item.get("tool"), item.get("id")
     for key in ("tool", "id"):
         if item.get(key).__class__ is not str:
             reason = f"a task needs a text as its `{key}`"
-            add(InvalidPlan(pointer=f"/{index}/{key}" if key in item else f"/{index}", reason=reason))
+            add(plans.InvalidPlan(pointer=f"/{index}/{key}" if key in item else f"/{index}", reason=reason))
             sound = False
     for key in item:
         if key not in _MEMBERS and not key.startswith(("_", "$")):
-            add(InvalidPlan(pointer=pointer((index, key)), reason=f"a task has no member `{key}`"))
+            add(plans.InvalidPlan(pointer=pointer((index, key)), reason=f"a task has no member `{key}`"))
     if not sound or not isinstance(named, str) or not isinstance(id_, str):
         return None
     if ID.fullmatch(id_) is None:
         reason = f"`{id_}` is not an id: it begins with a letter, up to 31 letters, digits and `_` follow"
-        add(InvalidPlan(pointer=f"/{index}/id", reason=reason))
+        add(plans.InvalidPlan(pointer=f"/{index}/id", reason=reason))
     unread: set[str] = set()
     arguments = _arguments(item.get("arguments"), index, tools.get(named), add, unread)
     return PlanTask(named, id_, arguments, _after(item.get("after"), index, add), frozenset(unread))
@@ -192,24 +170,26 @@ def _after(value: Json, index: int, add: Add) -> tuple[str, ...]:
     if value is None:
         return ()
     if value.__class__ is not list or not all(each.__class__ is str for each in value):
-        add(InvalidPlan(pointer=f"/{index}/after", reason="`after` is a list of ids"))
+        add(plans.InvalidPlan(pointer=f"/{index}/after", reason="`after` is a list of ids"))
         return ()
     return tuple(as_texts(value))
 
 
-def _arguments(value: Json, index: int, tool: PlanTool | None, add: Add, unread: set[str]) -> dict[str, Json | Reference]:
+def _arguments(
+    value: Json, index: int, tool: plan_tools.PlanTool | None, add: Add, unread: set[str]
+) -> dict[str, Json | Reference]:
     if value is None:
         return {}
     if value.__class__ is list:
         return _uniform(value, index, tool, add, unread)
     if value.__class__ is not dict:
-        add(InvalidPlan(pointer=f"/{index}/arguments", reason="the arguments of a task are an object"))
+        add(plans.InvalidPlan(pointer=f"/{index}/arguments", reason="the arguments of a task are an object"))
         unread.update(tool.required if tool is not None else ())
         return {}
     return {name: _read_argument(name, given, tool) for name, given in value.items()}
 
 
-def _read_argument(name: str, value: Json, tool: PlanTool | None) -> Json | Reference:
+def _read_argument(name: str, value: Json, tool: plan_tools.PlanTool | None) -> Json | Reference:
     """Return an argument of the typed spelling: a reference to a task, or the value itself."""
     if value.__class__ is not dict or len(value) != 1:
         return value
@@ -220,7 +200,9 @@ def _read_argument(name: str, value: Json, tool: PlanTool | None) -> Json | Refe
     return parse_reference(way, text) or value  # what is written otherwise is a value, most likely a wrong one
 
 
-def _uniform(entries: list[Json], index: int, tool: PlanTool | None, add: Add, unread: set[str]) -> dict[str, Json | Reference]:
+def _uniform(
+    entries: list[Json], index: int, tool: plan_tools.PlanTool | None, add: Add, unread: set[str]
+) -> dict[str, Json | Reference]:
     """Return the arguments of the uniform spelling: `{ name, is, text }`, one an entry; those with a mistake are `unread`."""
     found: dict[str, Json | Reference] = {}
     for number, entry in enumerate(entries):
@@ -228,17 +210,17 @@ def _uniform(entries: list[Json], index: int, tool: PlanTool | None, add: Add, u
         parts = [entry.get(key) for key in ("name", "is", "text")] if entry.__class__ is dict else []
         texts = [part for part in parts if isinstance(part, str)]
         if len(texts) < 3:
-            add(InvalidPlan(pointer=place, reason='an argument is an object with the texts "name", "is" and "text"'))
+            add(plans.InvalidPlan(pointer=place, reason='an argument is an object with the texts "name", "is" and "text"'))
             named = parts[0] if parts else None
             unread.update([named] if isinstance(named, str) else tool.required if tool is not None else ())
             continue
         name, kind, text = texts
         if name in found:
-            add(InvalidPlan(pointer=place, reason=f"the argument `{name}` is given twice"))
+            add(plans.InvalidPlan(pointer=place, reason=f"the argument `{name}` is given twice"))
         elif kind == "value":
-            found[name] = uniform_value(text, name, tool)
+            found[name] = plan_tools.uniform_value(text, name, tool)
         elif (way := _WAYS.get(kind)) is None:
-            add(InvalidPlan(pointer=f"{place}/is", reason='"is" is "value", "from" or "each"'))
+            add(plans.InvalidPlan(pointer=f"{place}/is", reason='"is" is "value", "from" or "each"'))
             unread.add(name)
         elif (read := parse_reference(way, text)) is None:
             add(_malformed(text, name, f"{place}/text", tool))
@@ -248,10 +230,10 @@ def _uniform(entries: list[Json], index: int, tool: PlanTool | None, add: Add, u
     return found
 
 
-def _malformed(text: str, name: str, place: str, tool: PlanTool | None) -> PlanProblem:
+def _malformed(text: str, name: str, place: str, tool: plan_tools.PlanTool | None) -> plans.PlanProblem:
     shown = text if len(text) <= 60 else f"{text[:59]}…"
     reason = f"`{shown}` is not written like `ID` or `ID.path`"
-    return WrongArgument(pointer=place, callee=tool.name if tool else "?", argument=name, reason=reason)
+    return plans.WrongArgument(pointer=place, callee=tool.name if tool else "?", argument=name, reason=reason)
 
 
 def _is_json(value: Json) -> bool:
@@ -289,7 +271,7 @@ _SUFFIX = "_Activity"
 
 
 @takes_plain_values
-def check_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]) -> tuple[PlanProblem, ...]:
+def check_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]) -> tuple[plans.PlanProblem, ...]:
     """Return what is wrong with a plan, in its order; nothing is raised, whatever is given.
 
         def find(text: str) -> str:
@@ -304,47 +286,51 @@ def check_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]
     takes it, with `name` and `parameters`, `input_schema` or `inputSchema`.
     The `pointer` of a problem leads into the plan.
     """
-    undescribed = why_undescribed(tools)
-    fault = fault_of_tools(tools) if undescribed is None else (None, "undescribed")
+    undescribed = plan_tools.why_undescribed(tools)
+    fault = plan_tools.fault_of_tools(tools) if undescribed is None else (None, "undescribed")
     if fault is not None:
-        return (InvalidTools(tool=fault[0], fault=fault[1], reason=undescribed),)
+        return (plans.InvalidTools(tool=fault[0], fault=fault[1], reason=undescribed),)
     return check_tasks(plan, tool_set(tools))[1]
 
 
-def check_tasks(plan: Json, tools: ToolSet) -> tuple[tuple[PlanTask, ...], tuple[PlanProblem, ...]]:
+def check_tasks(plan: Json, tools: plan_tools.ToolSet) -> tuple[tuple[PlanTask, ...], tuple[plans.PlanProblem, ...]]:
     """Return the tasks of a plan, and what is wrong with them: to be carried out only if nothing is."""
     check = _Check(tools)
     return check.run(plan), tuple(check.problems)
 
 
-def check_read(tasks: list[tuple[int, PlanTask]], tools: ToolSet) -> tuple[PlanProblem, ...]:
+def check_read(tasks: list[tuple[int, PlanTask]], tools: plan_tools.ToolSet) -> tuple[plans.PlanProblem, ...]:
     """Return what is wrong with tasks that have been read, each with its place."""
     check = _Check(tools)
     check.tasks(tasks)
     return tuple(check.problems)
 
 
-def tool_set(tools: object) -> ToolSet:
+def tool_set(tools: object) -> plan_tools.ToolSet:
     """Return the tools of a map; the last few maps are remembered by what they say."""
-    if isinstance(tools, ToolSet):
+    if isinstance(tools, plan_tools.ToolSet):
         return tools
     try:
-        return _remembered(dumps(tools_by_name(tools), indent=False)) if tools.__class__ is dict else ToolSet(tools)
+        return (
+            _remembered(dumps(plan_tools.tools_by_name(tools), indent=False))
+            if tools.__class__ is dict
+            else plan_tools.ToolSet(tools)
+        )
     except (TypeError, ValueError, RecursionError):  # no JSON: what is in it is looked at as far as it goes
-        return ToolSet(tools)
+        return plan_tools.ToolSet(tools)
 
 
 @lru_cache(maxsize=16)
-def _remembered(text: str) -> ToolSet:
-    return ToolSet(loads(text))
+def _remembered(text: str) -> plan_tools.ToolSet:
+    return plan_tools.ToolSet(loads(text))
 
 
 class _Check:
     """The check of one plan."""
 
-    def __init__(self, tools: ToolSet) -> None:
+    def __init__(self, tools: plan_tools.ToolSet) -> None:
         self.tools = tools
-        self.problems: list[PlanProblem] = []
+        self.problems: list[plans.PlanProblem] = []
         self.suggested = 0
 
     def run(self, plan: Json) -> tuple[PlanTask, ...]:
@@ -358,13 +344,13 @@ class _Check:
         places: dict[str, int] = {}
         for index, task in tasks:
             if task.id in by_id:
-                self.problems.append(DuplicateTask(pointer=f"/{index}/id", id=task.id, first=f"/{places[task.id]}/id"))
+                self.problems.append(plans.DuplicateTask(pointer=f"/{index}/id", id=task.id, first=f"/{places[task.id]}/id"))
             else:
                 by_id[task.id], places[task.id] = task, index
         for index, task in tasks:
             self._task(task, index, by_id)
         for circle in circles(by_id):
-            self.problems.append(CircularPlan(pointer=f"/{places[circle[0]]}", ids=circle))
+            self.problems.append(plans.CircularPlan(pointer=f"/{places[circle[0]]}", ids=circle))
 
     def _task(self, task: PlanTask, index: int, by_id: Mapping[str, PlanTask]) -> None:
         for number, other in enumerate(task.after):
@@ -377,25 +363,31 @@ class _Check:
         if tool is None:
             bare = {name.removesuffix(_SUFFIX): name for name in self.tools.names}  # which most have: it makes none alike
             near = tuple(bare[each] for each in self._nearest(task.tool.removesuffix(_SUFFIX), tuple(bare)))
-            self.problems.append(UnknownTool(pointer=f"/{index}/tool", tool=task.tool, known=self.tools.names, nearest=near))
+            self.problems.append(
+                plans.UnknownTool(pointer=f"/{index}/tool", tool=task.tool, known=self.tools.names, nearest=near)
+            )
             return
         for name in tool.required:
             if name not in task.arguments and name not in task.unread:
-                self.problems.append(MissingArgument(pointer=f"/{index}/arguments", callee=tool.name, argument=name))
+                self.problems.append(plans.MissingArgument(pointer=f"/{index}/arguments", callee=tool.name, argument=name))
         for name, value in task.arguments.items():
             self._argument(tool, name, value, index, by_id)
         if tool.whole is not None and next(task.references(), None) is None:
             fault = tool.whole.fault({name: value for name, value in task.arguments.items() if not isinstance(value, Reference)})
             if fault is not None:
-                self.problems.append(WrongArgument(pointer=f"/{index}/arguments", callee=tool.name, argument="", reason=fault))
+                self.problems.append(
+                    plans.WrongArgument(pointer=f"/{index}/arguments", callee=tool.name, argument="", reason=fault)
+                )
 
-    def _argument(self, tool: PlanTool, name: str, value: Json | Reference, index: int, by_id: Mapping[str, PlanTask]) -> None:
+    def _argument(
+        self, tool: plan_tools.PlanTool, name: str, value: Json | Reference, index: int, by_id: Mapping[str, PlanTask]
+    ) -> None:
         schema = tool.schema(name)
         if schema is None:
             bound = name in tool.bound
             near = () if bound else self._nearest(name, tool.names)
             place = pointer((index, "arguments", name))
-            self.problems.append(UnknownArgument(pointer=place, callee=tool.name, argument=name, nearest=near, bound=bound))
+            self.problems.append(plans.UnknownArgument(pointer=place, callee=tool.name, argument=name, nearest=near, bound=bound))
             return
         if isinstance(value, Reference):
             source = by_id.get(value.task)
@@ -404,9 +396,9 @@ class _Check:
             fault = tool.validator(name).fault(value)
         if fault is not None:
             place = pointer((index, "arguments", name))
-            self.problems.append(WrongArgument(pointer=place, callee=tool.name, argument=name, reason=fault))
+            self.problems.append(plans.WrongArgument(pointer=place, callee=tool.name, argument=name, reason=fault))
 
-    def _mismatch(self, reference: Reference, source: PlanTask, taker: PlanTool, argument: str) -> str | None:
+    def _mismatch(self, reference: Reference, source: PlanTask, taker: plan_tools.PlanTool, argument: str) -> str | None:
         """Return why the output of a task can never be what an argument takes; `None` if it may be."""
         tool = self.tools.get(source.tool)
         if tool is None:
@@ -420,21 +412,21 @@ class _Check:
         return None if fault is None else f"`{reference}` {fault}"
 
     @staticmethod
-    def _fitting(reference: Reference, source: PlanTask, tool: PlanTool, target: Json) -> str | None:
+    def _fitting(reference: Reference, source: PlanTask, tool: plan_tools.PlanTool, target: Json) -> str | None:
         given: Json = {"type": "array", "items": tool.output} if source.copied else tool.output
         for step in reference.steps:
-            given = part_of_output(given, step)
+            given = plan_tools.part_of_output(given, step)
         if reference.kind == "each":
-            if is_no_list(given):
+            if plan_tools.is_no_list(given):
                 return "is not a list"
-            given = elements(given)
+            given = plan_tools.elements(given)
             if given is False:  # a list without elements: there will be no copy
                 return None
         return "gives something else" if disjoint(given, target) else None
 
     def _dangling(self, id_: str, place: str, by_id: Mapping[str, PlanTask]) -> None:
         near = self._nearest(id_, tuple(by_id)) if self.suggested < SUGGESTED_PROBLEMS else ()
-        self.problems.append(DanglingTask(pointer=place, id=id_, nearest=near))
+        self.problems.append(plans.DanglingTask(pointer=place, id=id_, nearest=near))
 
     def _nearest(self, word: str, names: tuple[str, ...]) -> tuple[str, ...]:
         self.suggested += 1
@@ -544,8 +536,8 @@ def typed_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]
 
     What is no task is left out; `check_plan` tells it, and says what `tools` may be.
     """
-    ignored: list[PlanProblem] = []
-    return [task.to_json() for _, task in read_tasks(plan, ToolSet(tools), ignored.append)]
+    ignored: list[plans.PlanProblem] = []
+    return [task.to_json() for _, task in read_tasks(plan, plan_tools.ToolSet(tools), ignored.append)]
 
 
 @takes_plain_values
@@ -558,8 +550,8 @@ def uniform_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[objec
 
     What is no task is left out; `check_plan` tells it, and says what `tools` may be.
     """
-    known = ToolSet(tools)
-    ignored: list[PlanProblem] = []
+    known = plan_tools.ToolSet(tools)
+    ignored: list[plans.PlanProblem] = []
     return [
         {
             "tool": task.tool,
@@ -571,7 +563,7 @@ def uniform_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[objec
     ]
 
 
-def _entry(name: str, value: Json | Reference, tool: PlanTool | None) -> Json:
+def _entry(name: str, value: Json | Reference, tool: plan_tools.PlanTool | None) -> Json:
     if isinstance(value, Reference):
         return {"name": name, "is": value.kind, "text": str(value)}
-    return {"name": name, "is": "value", "text": uniform_text(value, name, tool)}
+    return {"name": name, "is": "value", "text": plan_tools.uniform_text(value, name, tool)}

@@ -58,7 +58,8 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
         from datamodel_code_generator.parser import LiteralType
     except ImportError:
         raise CompileError([MissingExtra(feature="`instrc types`", extra="types", package="datamodel-code-generator")]) from None
-    definitions = {name: _with_title(expressible(schema), name) for name, schema in parts.items()}
+    sayable = {name: expressible(schema) for name, schema in parts.items()}
+    definitions = {name: {**schema, "title": name} if isinstance(schema, dict) else schema for name, schema in sayable.items()}
     text = generate(
         dumps({"$defs": definitions}),
         input_file_type=InputFileType.JsonSchema,
@@ -131,11 +132,6 @@ def _aliases(definitions: Mapping[str, Json]) -> dict[str, str]:
     return found
 
 
-def _with_title(schema: Json, name: str) -> Json:
-    """Return a schema under the title of its class: the generator names by it."""
-    return {**schema, "title": name} if isinstance(schema, dict) else schema
-
-
 def _in_docstring(text: str) -> str:
     return visible(" ".join(text.split())).replace("\\", "\\\\").replace('"', "'")
 
@@ -176,7 +172,8 @@ class Parts:
             moved[f"#/$defs/{_pointer(key)}"] = f"#/$defs/{name_of_class}"
         for key, name_of_class in new.items():
             self.found[name_of_class] = redirected(definitions[key], moved)
-        self.found[own] = self._with_steps(redirected(_without_definitions(schema), moved), suffix)
+        bare = {key: value for key, value in schema.items() if key != "$defs"} if isinstance(schema, dict) else schema
+        self.found[own] = self._with_steps(redirected(bare, moved), suffix)
         return own
 
     def _with_steps(self, schema: Json, suffix: str) -> Json:
@@ -259,7 +256,3 @@ def _whole(key: str, definitions: Mapping[str, Json]) -> str | None:
 
 def _pointer(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
-
-
-def _without_definitions(schema: Json) -> Json:
-    return {key: value for key, value in schema.items() if key != "$defs"} if isinstance(schema, dict) else schema

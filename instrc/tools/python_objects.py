@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from instrc.problems.importing import MissingLibrary, NotATool, UnloadableObject, UnusableTool
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.problem import CompileError
 from instrc.problems.settings import MissingExtra
 from instrc.problems.suggest import nearest
 from instrc.schema.normalize import Rules, describe_value
@@ -32,21 +32,19 @@ _NAME = "x-imported-name"
 def read_pydantic(values: Iterable[object]) -> Given:
     """Return the schemas that types have by pydantic."""
     found: list[Json] = []
-    problems: list[Problem] = []
+    given = Given(found)
     for value in values:
         name = getattr(value, "__name__", "") or describe_value(value)
         try:
             found.append({_NAME: name, **as_object(of_value(pydantic_schema(value)).value)})
         except CompileError as error:
-            problems.extend(error.problems)
+            given.problems.extend(error.problems)
         except UndescribedError as error:
-            problems.append(UnusableTool(tool=name, reason=str(error)))
+            given.problems.append(UnusableTool(tool=name, reason=str(error)))
         except Exception as error:  # noqa: BLE001  -- the code is not ours, nor is what it raises
             reason = f"pydantic cannot describe it ({type(error).__name__}: {describe_value(str(error))})"
-            problems.append(UnusableTool(tool=name, reason=reason))
-    made = Given(found)
-    made.problems += problems
-    return made
+            given.problems.append(UnusableTool(tool=name, reason=reason))
+    return given
 
 
 def pydantic_objects(value: object) -> list[object]:
@@ -95,16 +93,14 @@ _MEMBERS = ("name", "description", "inputs", "output_type", "output_schema")
 def read_smolagents(values: Iterable[object]) -> Given:
     """Return what tools say about themselves."""
     found: list[Json] = []
-    problems: list[Problem] = []
+    given = Given(found)
     for value in values:
         members = {name: getattr(value, name, None) for name in _MEMBERS}
         try:
             found.append(of_value({name: part for name, part in members.items() if part is not None}).value)
         except CompileError as error:
-            problems.extend(error.problems)
-    made = Given(found)
-    made.problems += problems
-    return made
+            given.problems.extend(error.problems)
+    return given
 
 
 def smolagents_objects(value: object) -> list[object]:
@@ -140,8 +136,6 @@ def smolagents_tools(given: Given) -> Iterator[ImportedTool]:
 def _tool(entry: dict[str, Json], path: Location, given: Given) -> ImportedTool:
     inputs, own = as_object(entry.get("inputs", {})), entry.get("name")
     required: list[Json] = [name for name, value in inputs.items() if value.__class__ is not dict or _required(value)]
-    schema: JsonObject = {"type": "object", "properties": inputs, "required": required, "additionalProperties": False}
-    at = (*path, "inputs")
     output = entry.get("output_type")
     result = entry.get("output_schema")
     if result.__class__ is not dict and output.__class__ is str:
@@ -149,10 +143,13 @@ def _tool(entry: dict[str, Json], path: Location, given: Given) -> ImportedTool:
     for key, part in entry.items():
         if key not in _MEMBERS and part is not None:
             given.left_out((*path, key), key, "a vibe has no place for it")
+    properties: JsonObject = {
+        name: normalize_schema(value, (*path, "inputs", name), given, SMOLAGENTS_RULES) for name, value in inputs.items()
+    }
     return ImportedTool(
         name=own if isinstance(own, str) else None,
         at=path,
-        schema=_described(schema, at, given),
+        schema={"type": "object", "properties": properties, "required": required, "additionalProperties": False},
         schema_at=path,
         description=description_text(entry.get("description"), (*path, "description"), given),
         result=partial(normalize_schema, result, (*path, "output_type"), given, SMOLAGENTS_RULES)
@@ -163,15 +160,6 @@ def _tool(entry: dict[str, Json], path: Location, given: Given) -> ImportedTool:
 
 def _required(value: dict[str, Json]) -> bool:
     return value.get("nullable") is not True and value.get("required") is not False and value.get("optional") is not True
-
-
-def _described(schema: dict[str, Json], at: Location, given: Given) -> Json:
-    """Mend the inputs, each in its own place."""
-    inputs = as_object(schema["properties"])
-    properties: JsonObject = {
-        name: normalize_schema(value, (*at, name), given, SMOLAGENTS_RULES) for name, value in inputs.items()
-    }
-    return {**schema, "properties": properties}
 
 
 # Load what `module:Name` or `path/to/file.py:Name` means: only here is code of others run, because that was asked for.

@@ -102,64 +102,6 @@ class ProgramFile(Struct, frozen=True):
     """The root that it lies in."""
 
 
-class Programs:
-    """The roots of a registry with the programs in them."""
-
-    def __init__(self, roots: Iterable[Root], holds: Callable[[str], bool], max_bytes: int, unsaved: Mapping[str, str]) -> None:
-        self.roots: tuple[Root, ...] = tuple(Root(root.path, shared=root.shared, ending=PROGRAM_ENDING) for root in roots)
-        for root in self.roots:
-            root.within = holds
-        self.holds = holds
-        """Whether a resolved path is in one of the roots."""
-        self.max_bytes = max_bytes
-        self.unsaved = unsaved
-        """The texts that an editor holds, by resolved path; they stand for the files."""
-
-    def lookup(self, name: str) -> tuple[str, ...]:
-        """Return evergreen references of the programs with a name, of the earliest root that has any."""
-        key = comparison_key(name)
-        return next((found for root in self.roots if (found := root.named(key))), ())
-
-    def load(self, uri: str, at: Span | None = None) -> ProgramFile | None:
-        """Return the program that a reference means; `None` if there is none, a `CompileError` if it cannot be read."""
-        written = parse(uri, at)
-        for root in self.roots:
-            if written.shared and not root.shared:
-                continue
-            try:
-                entry = choose(root.versions(written), written)
-            except LeadsOutsideError:
-                raise leads_outside(uri, at) from None
-            if entry is None:
-                continue
-            path = root.file(entry)
-            real = os.path.realpath(path)
-            if not self.holds(real):
-                raise leads_outside(uri, at)
-            try:
-                text = self.unsaved.get(real)
-                data = read_regular(real, self.max_bytes + 1) if text is None else text.encode("utf-8", "surrogatepass")
-            except (OSError, ValueError) as error:
-                raise unreadable_file(path.as_posix(), error, at) from None
-            return ProgramFile(root.uri(entry), entry.segment, path.as_posix(), data, root.path)
-        return None
-
-    def uris(self) -> Iterator[str]:
-        """Yield the evergreen reference of every program, earlier roots first."""
-        for root in self.roots:
-            yield from root.uris()
-
-    def names(self) -> Iterator[str]:
-        """Yield the name of every program, as spelled, earlier roots first."""
-        for root in self.roots:
-            yield from root.segments()
-
-    def files(self) -> Iterator[str]:
-        """Yield the resolved path of every program, earlier roots first."""
-        for root in self.roots:
-            yield from root.files()
-
-
 # The registry: every vibe that can be named or referred to.
 #
 # A registry is a row of root folders, the workspace's first, then the shared ones, the built-in library last.
@@ -217,20 +159,19 @@ class Registry:
 
         All are of the earliest root that has any: none if the name is unknown, several if it is ambiguous.
         """
-        key = comparison_key(name)
-        for root in self.roots:
-            if found := root.named(key):
-                return found
-        return ()
+        return _named(self.roots, name)
 
     @cached_property
-    def _programs(self) -> Programs:
-        """The programs in the same roots."""
-        return Programs(self.roots, self._holds, self.max_bytes, self._unsaved)
+    def _programs(self) -> tuple[Root, ...]:
+        """The same roots with the programs in them."""
+        found = tuple(Root(root.path, shared=root.shared, ending=PROGRAM_ENDING) for root in self.roots)
+        for root in found:
+            root.within = self._holds
+        return found
 
     def lookup_program(self, name: str) -> tuple[str, ...]:
         """Return evergreen references of the programs with a name, of the earliest root that has any."""
-        return self._programs.lookup(name)
+        return _named(self._programs, name)
 
     def has(self, uri: str) -> bool:
         """Tell whether a reference leads to a vibe, or to a folder entry that should be one."""
@@ -242,7 +183,14 @@ class Registry:
 
     def load_program(self, uri: str, at: Span | None = None) -> ProgramFile | None:
         """Return the program that a reference means; `None` if there is none, a `CompileError` if it cannot be read."""
-        return self._programs.load(uri, at)
+        root, entry, _ = _chosen(self._programs, parse(uri, at), uri, at)
+        if root is None or entry is None:
+            return None
+        path = root.file(entry)
+        real = os.path.realpath(path)
+        if not self._holds(real):
+            raise leads_outside(uri, at)
+        return ProgramFile(root.uri(entry), entry.segment, path.as_posix(), self._data(path, real, at), root.path)
 
     def of(self, file: ProgramFile) -> Registry:
         """Return the registry that a program of a root sees: this one, if it has the same roots."""
@@ -268,17 +216,16 @@ class Registry:
 
     def program_names(self) -> Iterator[str]:
         """Yield the name of every program of the roots, as spelled, earlier roots first."""
-        return self._programs.names()
+        return (name for root in self._programs for name in root.segments())
 
     def program_uris(self) -> Iterator[str]:
         """Yield the evergreen reference of every program, earlier roots first."""
-        return self._programs.uris()
+        return (uri for root in self._programs for uri in root.uris())
 
     def files(self) -> Iterator[str]:
         """Yield the resolved path of every vibe and program of the roots, earlier roots first."""
-        for root in self.roots:
+        for root in (*self.roots, *self._programs):
             yield from root.files()
-        yield from self._programs.files()
 
     def load(self, uri: str, at: Span | None = None) -> Vibe:
         """Return the vibe a reference means, its fragment left aside; a `CompileError`, placed at `at`, if there is none."""
@@ -355,17 +302,9 @@ class Registry:
         return retrieving(lambda uri: self.load(uri).schema)
 
     def _find(self, uri: AugUri, written: str, at: Span | None) -> tuple[Root, VibeFile]:
-        there: dict[Version, VibeFile] = {}
-        for root in self.roots:
-            if uri.shared and not root.shared:
-                continue
-            try:
-                versions = root.versions(uri)
-            except LeadsOutsideError:
-                raise leads_outside(written, at) from None
-            if entry := choose(versions, uri):
-                return root, entry
-            there |= versions
+        root, entry, there = _chosen(self.roots, uri, written, at)
+        if root is not None and entry is not None:
+            return root, entry
         if there:
             raise unknown_version(written, tuple(".".join(map(str, version)) for version in sorted(there)), at)
         raise unresolved(written, self.suggest(written), at)
@@ -374,14 +313,16 @@ class Registry:
         """Return the vibe in a file, whose path is also given resolved."""
         if known := self._by_file.get(real + "\0" + uri):
             return known
-        name = path.as_posix()
+        data = self._data(path, real, at)
+        vibe = parse_vibe(data, name=path.as_posix(), uri=uri, segment=segment, max_bytes=self.max_bytes, referrer=at)
+        return self._by_file.setdefault(real + "\0" + uri, vibe)
+
+    def _data(self, path: Path, real: str, at: Span | None) -> bytes:
         try:
             text = self._unsaved.get(real)
-            data = read_regular(real, self.max_bytes + 1) if text is None else text.encode("utf-8", "surrogatepass")
+            return read_regular(real, self.max_bytes + 1) if text is None else text.encode("utf-8", "surrogatepass")
         except (OSError, ValueError) as error:  # ValueError: a NUL in a path from the command line
-            raise unreadable_file(name, error, at) from None
-        vibe = parse_vibe(data, name=name, uri=uri, segment=segment, max_bytes=self.max_bytes, referrer=at)
-        return self._by_file.setdefault(real + "\0" + uri, vibe)
+            raise unreadable_file(path.as_posix(), error, at) from None
 
     def _resolved(self, path: Path) -> str:
         """Return where a file lies when links are followed; its folder, which many others are in, is looked up once."""
@@ -405,6 +346,30 @@ class Registry:
 
     def _holds(self, real: str) -> bool:
         return any(root.holds(real) for root in self.roots)
+
+
+def _named(roots: Iterable[Root], name: str) -> tuple[str, ...]:
+    """Return the references of the vibes or programs with a name, of the earliest root that has any."""
+    key = comparison_key(name)
+    return next((found for root in roots if (found := root.named(key))), ())
+
+
+def _chosen(
+    roots: Iterable[Root], uri: AugUri, written: str, at: Span | None
+) -> tuple[Root | None, VibeFile | None, dict[Version, VibeFile]]:
+    """Return the first file that a reference means, and its root; else the files of other versions."""
+    there: dict[Version, VibeFile] = {}
+    for root in roots:
+        if uri.shared and not root.shared:
+            continue
+        try:
+            versions = root.versions(uri)
+        except LeadsOutsideError:
+            raise leads_outside(written, at) from None
+        if entry := choose(versions, uri):
+            return root, entry, there
+        there |= versions
+    return None, None, there
 
 
 def _seen(registry: Registry) -> list[tuple[str, bool]]:
