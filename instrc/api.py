@@ -41,7 +41,7 @@ from instrc.text.limits import FLAT_SCHEMAS
 from instrc.text.names import free_name
 from instrc.text.source import Source
 from instrc.tools.python_classes import module, module_parts
-from instrc.tools.python_types import PythonType, schema_of_call, schema_of_type
+from instrc.tools.python_types import PythonType, schema_of_python
 from instrc.vibes.find_files import find_files, is_there, unreadable
 from instrc.vibes.project import Project
 
@@ -701,7 +701,7 @@ def _checked(value: object) -> Json:
     """Return a schema as plain JSON; `TypeError` for one that holds itself and is wrong somewhere."""
     plain = cast("Json", as_plain(dict(value)) if isinstance(value, Mapping) and not isinstance(value, dict) else value)
     if not isinstance(plain, dict | bool):
-        described = schema_of_type(value) or schema_of_call(value)
+        described = schema_of_python(value)
         if described is None:
             raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=f"{kind_in_words(plain)} is not a schema")])
         plain = described.schema

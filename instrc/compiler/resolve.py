@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from instrc import problems
 from instrc.compiler.graph import instruction_kind
 from instrc.problems.importing import ReadOtherwise
 from instrc.problems.problem import CompileError, Problem
@@ -28,8 +27,6 @@ def schema_in_memory(value: object, option: str, *, called: bool) -> tuple[Json,
     returns; a schema or a type is what comes back.  What has no schema is a `CompileError` that names the `option`.
     """
     from instrc.tools.foreign_documents import foreign
-    from instrc.tools.given import tool_of
-    from instrc.tools.tool import schema_of
 
     known: object = value
     if isinstance(value, str):
@@ -46,6 +43,9 @@ def schema_in_memory(value: object, option: str, *, called: bool) -> tuple[Json,
             return known, ()
     if isinstance(known, bool):
         return known, ()
+    from instrc.tools.given import tool_of  # few vibes in memory are no plain schemas
+    from instrc.tools.tool import schema_of
+
     try:
         tool = tool_of(value)
         if called and not describes_values(value):
@@ -88,27 +88,16 @@ def schemas_in_memory(vibes: Mapping[str, object] | None, report: Report) -> dic
         return None
     if not isinstance(vibes, Mapping) or not all(isinstance(name, str) for name in vibes):
         wanted = "a mapping from names to schemas"
-        raise CompileError([problems.settings.InvalidOption(option="vibes", given=arguments.excerpt(vibes), wanted=wanted)])
+        raise CompileError([InvalidOption(option="vibes", given=arguments.excerpt(vibes), wanted=wanted)])
     found: dict[str, Json] = {}
     wrong: list[Problem] = []
     for name, value in vibes.items():
+        word, _, _ = name.rpartition("/")[2].partition("@")
         try:
-            found[name] = _schema(name, value, report)
+            found[name], notes = schema_in_memory(value, f'vibes["{name}"]', called=instruction_kind(word) == "server")
+            report.problems += notes
         except CompileError as error:
             wrong += error.problems
     if wrong:
         raise CompileError(wrong)
     return found
-
-
-def _schema(name: str, value: object, report: Report) -> Json:
-    from instrc.tools.foreign_documents import foreign  # few programs have vibes in memory
-
-    option = f'vibes["{name}"]'
-    if isinstance(value, dict) and foreign(value, option) is None:
-        return value
-
-    word, _, _ = name.rpartition("/")[2].partition("@")
-    schema, notes = schema_in_memory(value, option, called=instruction_kind(word) == "server")
-    report.problems += notes
-    return schema

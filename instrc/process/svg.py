@@ -7,7 +7,7 @@ from html import escape as _escape
 from importlib.resources import files
 from itertools import islice
 
-from instrc.process.layout import LINE, PAD, WIDTH, Edge, Layout, PlacedBox, PlacedNode, Text, layout
+from instrc.process.layout import LINE, PAD, WIDTH, Area, Edge, Layout, PlacedBox, PlacedNode, Text, layout
 from instrc.process.picture import LANES, Picture, printable, shorten_to_width, wide
 
 _LETTER = 7.25
@@ -84,7 +84,7 @@ def _figure(value: Layout, *, styled: bool, prefix: str) -> Iterator[str]:
 def _frames(placed: PlacedBox) -> Iterator[str]:
     """Draw the frames of blocks and chunks, which lie under the arrows."""
     kind = f"under {placed.box.lane}{' entry' if placed.box.entry else ''}" if placed.box.lane else "block"
-    yield f'<g class="{kind}"><rect class="frame" {_area(placed)} rx="8"/></g>'
+    yield f'<g class="{kind}">{_frame(placed.area, 8)}</g>'
     for inner in placed.inside:
         if isinstance(inner, PlacedBox):
             yield from _frames(inner)
@@ -98,7 +98,7 @@ def _contents(placed: PlacedBox, prefix: str) -> Iterator[str]:
     yield f'<g class="{kind}{entry}" role="group" aria-label="{escape(said)}">'
     if box.lane:
         yield f'<g class="choose {box.lane}{entry}" id="{prefix}{box.id}">'
-        yield f'<rect class="frame" {_area(placed)} rx="8"/>'
+        yield _frame(placed.area, 8)
         called = f"{box.title} · {LANES[box.lane]}"
         shift = 70 if box.entry else 0
         if box.entry:
@@ -130,7 +130,7 @@ def _step(placed: PlacedNode, prefix: str) -> str:
     node, area = placed.node, placed.area
     parts = [
         f'<g class="step {node.lane}" id="{prefix}{node.id}">',
-        f'<rect class="frame" {_area(placed)} rx="6"/>',
+        _frame(placed.area, 6),
         _text("key", area.x + PAD, area.y + 17, shorten_to_width(node.key, area.width - 2 * PAD, _LETTER), node.key),
         *(
             _text(
@@ -195,9 +195,8 @@ def _towards(corner: tuple[float, float], other: tuple[float, float]) -> str:
     return f"{_number(x + dx)} {_number(y + dy)}"
 
 
-def _area(placed: PlacedBox | PlacedNode) -> str:
-    area = placed.area
-    return f'x="{_number(area.x)}" y="{_number(area.y)}" width="{_number(area.width)}" height="{_number(area.height)}"'
+def _frame(area: Area, round_: int) -> str:
+    return _rectangle("frame", area.x, area.y, area.width, area.height, round_)
 
 
 def _rectangle(kind: str, x: float, y: float, width: float, height: float, round_: int) -> str:

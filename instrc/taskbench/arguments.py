@@ -213,7 +213,10 @@ def _by_type(record: NamedRecord, number: int, tool: BenchTool, given: list[Writ
     way = arranged([(each, argument.value) for each, argument in zip(outputs, given, strict=True)], slots)
     moved = way != tuple(range(len(given)))
     if moved and len(given) == len(slots):
-        problems.append(_moved(record, tool, place, given, way))
+        shown = [brief(argument.value)[:40] for argument in given]
+        ordered = [shown[way.index(slot)] for slot in range(len(slots))]
+        problem = plans.ArgumentOrder(pointer=place, callee=tool.id, types=tuple(slots))
+        problems.append(record.mistake(problem, ", ".join(shown), ", ".join(ordered)))
     found = list(zip(way, given, sources, strict=True))
     values: dict[str, Json | Reference] = {}
     positions: dict[str, int] = {}
@@ -225,18 +228,6 @@ def _by_type(record: NamedRecord, number: int, tool: BenchTool, given: list[Writ
         values[key] = _value(record, argument, kind)
         positions[key] = argument.position
     return TaskArguments(values, positions, tuple(problems))
-
-
-def _moved(
-    record: NamedRecord, tool: BenchTool, place: str, given: list[WrittenArgument], way: tuple[int, ...]
-) -> plans.PlanProblem:
-    """Return the problem that arguments stand in another order than that of the tool, or its repair."""
-    slots = tuple(slot.type for slot in tool.slots)
-    if not record.repair:
-        return plans.ArgumentOrder(pointer=place, callee=tool.id, types=slots)
-    shown = [brief(argument.value)[:40] for argument in given]
-    ordered = [shown[way.index(slot)] for slot in range(len(slots))]
-    return repaired("argument-order", place, ", ".join(shown), ", ".join(ordered))
 
 
 def _source(record: NamedRecord, argument: WrittenArgument) -> BenchTool | None:
@@ -359,10 +350,8 @@ class _Referring:
             return f"n{places[0]}"
         before = [number for number in places if number < argument.number]
         chosen = before[-1] if before else next(number for number in places if number != argument.number)
-        if self.record.repair:
-            self.problems.append(repaired("ambiguous-reference", self._place(argument), tool, f"<node-{chosen}>"))
-        else:
-            self.problems.append(plans.AmbiguousReference(pointer=self._place(argument), tool=tool, count=len(places)))
+        problem = plans.AmbiguousReference(pointer=self._place(argument), tool=tool, count=len(places))
+        self.problems.append(self.record.mistake(problem, tool, f"<node-{chosen}>"))
         return f"n{chosen}"
 
     def _counted_from(self) -> int:
@@ -432,7 +421,6 @@ class _Links:
         """Of names."""
         self.places: dict[tuple[int, int], str] = {}
         self._record = record
-        self._repair = record.repair
         self._words = record.words
         self._by_arguments = record.bench.is_resource
         self._at = (*record.record.place, f"{record.record.prefix}_links")
@@ -486,12 +474,9 @@ class _Links:
         return spelling
 
     def _contradiction(self, source: str, target: str, *, missing: bool, place: str) -> None:
-        if self._repair:
-            link = f"{source} → {target}"
-            before, after = ("no link", link) if missing else (link, "no link")
-            self.problems.append(plans.RepairedPlan(pointer=place, mistake="contradicting-links", before=before, after=after))
-        else:
-            self.problems.append(plans.ContradictingLinks(pointer=place, source=source, target=target, missing=missing))
+        link = f"{source} → {target}"
+        problem = plans.ContradictingLinks(pointer=place, source=source, target=target, missing=missing)
+        self.problems.append(self._record.mistake(problem, *(("no link", link) if missing else (link, "no link"))))
 
     def _order_tasks(self, tasks: list[PlanTask], said: set[tuple[str, str]]) -> list[PlanTask]:
         """Return the tasks with the order that links say and no argument does."""
@@ -523,9 +508,6 @@ class _Links:
         source = before[-1] if before else next((each for each in sources if each != target), sources[0])
         for word, found, chosen in ((pair[0], sources, source), (pair[1], targets, target)):
             if len(found) > 1:
-                if self._repair:
-                    made = plans.RepairedPlan(pointer=place, mistake="ambiguous-reference", before=word, after=f"<node-{chosen}>")
-                    self.problems.append(made)
-                else:
-                    self.problems.append(plans.AmbiguousReference(pointer=place, tool=word, count=len(found)))
+                problem = plans.AmbiguousReference(pointer=place, tool=word, count=len(found))
+                self.problems.append(self._record.mistake(problem, word, f"<node-{chosen}>"))
         return source, target

@@ -52,23 +52,13 @@ class PlanImporter:
         record = records.read_record(value)
         if record is None:
             return ImportedPlan(None, (plans.InvalidPlan(reason="there are no `task_nodes` or `tool_nodes` here"),), None)
-        problems = self._read_from_text(record)
-        tasks, further = self._tasks(records.NamedRecord(self._names, record, self.repair))
-        problems += further
+        named = records.NamedRecord(self._names, record, self.repair)
+        tasks, problems = self._tasks(named)
+        if record.within:
+            problems.insert(0, named.mistake(plans.PlanInText(pointer=pointer(record.place)), "a text", "the JSON in it"))
         failed = any(problem.severity == "error" for problem in problems)
         plan: list[Json] | None = None if failed else [task.to_json() for task in tasks]
         return ImportedPlan(plan, tuple(problems), record, record.shape or _shape(tasks))
-
-    def _read_from_text(self, record: records.TaskRecord) -> list[plans.PlanProblem]:
-        """Return that a record was found in a text, if it was."""
-        if not record.within:
-            return []
-        place = pointer(record.place)
-        return [
-            records.repaired("plan-in-text", place, "a text", "the JSON in it")
-            if self.repair
-            else plans.PlanInText(pointer=place)
-        ]
 
     def _tasks(self, record: records.NamedRecord) -> tuple[list[PlanTask], list[plans.PlanProblem]]:
         """Return the tasks, as far as they can be read, and what is wrong with them."""

@@ -376,6 +376,10 @@ class NamedRecord:
         """Return the place of a part of the tasks; the steps are words and numbers of ours."""
         return "/".join((pointer((*self.record.place, f"{self.record.prefix}_nodes")), *map(str, steps)))
 
+    def mistake(self, problem: PlanProblem, before: str, after: str) -> PlanProblem:
+        """Return a problem; its repair, where known mistakes are repaired."""
+        return repaired(problem.name, problem.pointer, before, after) if self.repair else problem
+
     def odd(self, reason: str, number: int, *rest: int) -> OddArguments:
         """Return the problem that arguments are not written as they should be."""
         return OddArguments(pointer=self.place(number, "arguments", *rest), reason=reason)

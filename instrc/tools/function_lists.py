@@ -15,6 +15,7 @@ from instrc.schema.upgrade import expand_discriminators, upgrade
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, JsonSyntaxError, Location, as_object, as_texts, at, pointer
 from instrc.tools.sources import DISCRIMINATOR, Given, ImportedTool, localize_references, sound
+from instrc.tools.tool import SCHEMA_WORDS
 
 # Find the functions in a list of tools, in whatever wrapping it stands, and read each.
 #
@@ -39,16 +40,7 @@ _LISTS = (
 _ONE = ("function", "json_schema", "response_format", "format", "text", "tool", "toolSpec", "custom")
 """Members that hold one."""
 _NAMES = ("name", "api_call", "api_name", "function_name")
-_SCHEMAS = (
-    "parameters",
-    "input_schema",
-    "inputSchema",
-    "parametersJsonSchema",
-    "parameters_json_schema",
-    "schema",
-    "args",
-    "arguments",
-)
+_SCHEMAS = (*SCHEMA_WORDS, "args", "arguments")
 _RESULTS = ("outputSchema", "output_schema", "response", "responseJsonSchema", "returns")
 _OF_A_FUNCTION = frozenset({*_NAMES, *_RESULTS, "title", "description", "strict", "type", "required", "annotations", "_meta"})
 """Members that make a function of a name even where nothing is said of parameters."""

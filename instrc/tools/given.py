@@ -12,7 +12,7 @@ from instrc.text.arguments import attribute, model_as_json
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, mapping
 from instrc.tools.python_types import LibraryTool, PythonType, function_of, schema_of_call, schema_of_type
-from instrc.tools.tool import Example, HasTool, Tool, checked_json, checked_tool
+from instrc.tools.tool import SCHEMA_WORDS, Example, HasTool, Tool, checked_json, checked_tool
 
 ToolLike: TypeAlias = Mapping[str, object] | bool | Tool | HasTool | Process | LibraryTool | PythonType
 """A schema, a tool as a provider takes it, a compiled artefact, a model, a typed dict, a dataclass, an annotated function."""
@@ -21,8 +21,6 @@ _LISTS = ("tools", "functionDeclarations", "function_declarations", "functions",
 """Members that hold several tools: of requests, of the answer to `tools/list`, of Gemini's and GigaChat's tools."""
 _HOLDERS = ("function", "toolSpec", "json_schema", "custom")
 """Members that hold one."""
-_SCHEMAS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema", "schema")
-"""Members that hold the schema of a tool."""
 _EXAMPLES = ("input_examples", "few_shot_examples")
 _OF_SCHEMAS = frozenset({"properties", "$schema", "$ref", "$defs", "allOf", "anyOf", "oneOf", "items", "enum", "const"})
 _OF_PROVIDERS = frozenset(
@@ -32,7 +30,7 @@ _OF_PROVIDERS = frozenset(
 _OF_FUNCTIONS = frozenset({"function", "custom", "object", "json_schema"})
 """What the `type` of a tool says if its caller carries it out, not the provider."""
 
-_OF_OBJECTS = frozenset({*_LISTS, *_HOLDERS, *_SCHEMAS, *_OF_SCHEMAS})
+_OF_OBJECTS = frozenset({*_LISTS, *_HOLDERS, *SCHEMA_WORDS, *_OF_SCHEMAS})
 """Members of which an object of a library has at least one if it is a tool, several, or a schema."""
 
 
@@ -202,7 +200,7 @@ def _of_mapping(given: Mapping[str, object], name: str | None) -> list[Tool]:
 
 def _of_function(value: JsonObject, name: str | None) -> Tool:
     """Read a tool by the members that providers write: a name, a description, a schema, examples."""
-    member = next((word for word in _SCHEMAS if isinstance(value.get(word), dict | bool)), None)
+    member = next((word for word in SCHEMA_WORDS if isinstance(value.get(word), dict | bool)), None)
     schema: Json = {"type": "object", "properties": {}} if member is None else value[member]
     if member == "inputSchema" and isinstance(schema, dict) and schema.keys() == {"json"}:
         schema = schema["json"]  # Bedrock Converse
@@ -228,9 +226,9 @@ def _refuse_hidden_schema(value: Mapping[str, object]) -> None:
         message = f"a tool of the type {shown} is carried out by its provider: it has no schema, and is sent as it is"
         raise TypeError(message)
     for word, inner in value.items():
-        if (word in _SCHEMAS and inner is not None) or (isinstance(inner, dict) and word not in _OF_PROVIDERS):
-            known = " or ".join(f"`{each}`" for each in nearest(word, _SCHEMAS))
-            more = f": did you mean {known}?" if known and word not in _SCHEMAS else ""
+        if (word in SCHEMA_WORDS and inner is not None) or (isinstance(inner, dict) and word not in _OF_PROVIDERS):
+            known = " or ".join(f"`{each}`" for each in nearest(word, SCHEMA_WORDS))
+            more = f": did you mean {known}?" if known and word not in SCHEMA_WORDS else ""
             message = f"`{word}` of {_shown(value)} is not a schema of its arguments{more}"
             raise TypeError(message)
 

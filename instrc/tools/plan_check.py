@@ -35,70 +35,41 @@ PLAN_KEY: Final = 32
 def circles(tasks: Mapping[str, PlanTask]) -> Iterator[tuple[str, ...]]:
     """Yield groups of tasks that wait for each other, one circle of each, by the place of its first task."""
     needs = {id_: task.needs for id_, task in tasks.items()}
-    if _have_an_order(needs):
-        return
     order = {id_: number for number, id_ in enumerate(tasks)}
+    if all(order.get(other, -1) < number for number, those in enumerate(needs.values()) for other in those):
+        return  # most plans list each task after those that it waits for
     found = [group for group in _components(needs) if len(group) > 1 or group[0] in needs[group[0]]]
     for group in sorted(found, key=lambda group: min(map(order.__getitem__, group))):
         yield _circle(min(group, key=order.__getitem__), frozenset(group), needs)
 
 
-def _have_an_order(needs: Mapping[str, tuple[str, ...]]) -> bool:
-    """Tell whether all tasks can be carried out, those first that need nothing: most plans have no circle."""
-    waited: dict[str, list[str]] = {}
-    left: dict[str, int] = {}
+def _components(needs: Mapping[str, tuple[str, ...]]) -> Iterator[list[str]]:
+    """Yield the strongly connected components (Kosaraju), with a stack of its own: a chain may be long."""
+    waiting: dict[str, list[str]] = {id_: [] for id_ in needs}
     for id_, those in needs.items():
-        known = [other for other in those if other in needs]
-        left[id_] = len(known)
-        for other in known:
-            waited.setdefault(other, []).append(id_)
-    ready = [id_ for id_, count in left.items() if not count]
-    for id_ in ready:
-        for other in waited.get(id_, ()):
-            left[other] -= 1
-            if not left[other]:
-                ready.append(other)
-    return len(ready) == len(needs)
-
-
-def _components(tasks: Mapping[str, tuple[str, ...]]) -> Iterator[list[str]]:
-    """Yield the strongly connected components (Tarjan), with a stack of its own: a chain may be long."""
-    number: dict[str, int] = {}
-    lowest: dict[str, int] = {}
-    open_: list[str] = []
-    is_open: set[str] = set()
-    for root in tasks:
-        if root in number:
-            continue
-        work: list[tuple[str, Iterator[str]]] = []
-        entering: str | None = root
-        while entering is not None or work:
-            if entering is not None:
-                number[entering] = lowest[entering] = len(number)
-                open_.append(entering)
-                is_open.add(entering)
-                work.append((entering, iter(tasks[entering])))
-            here, rest = work[-1]
-            entering = None
-            for other in rest:
-                if other not in tasks:
-                    continue
-                if other not in number:
-                    entering = other
-                    break
-                if other in is_open:
-                    lowest[here] = min(lowest[here], number[other])
-            if entering is not None:
-                continue
-            work.pop()
-            if work:
-                lowest[work[-1][0]] = min(lowest[work[-1][0]], lowest[here])
-            if lowest[here] == number[here]:
-                group = [open_.pop()]
-                while group[-1] != here:
-                    group.append(open_.pop())
-                is_open.difference_update(group)
-                yield group
+        for other in filter(needs.__contains__, those):
+            waiting[other].append(id_)
+    seen: set[str] = set()
+    done: list[str] = []
+    for root in needs:
+        work = [] if root in seen else [(root, iter(needs[root]))]
+        seen.add(root)
+        while work:
+            other = next((each for each in work[-1][1] if each in needs and each not in seen), None)
+            if other is None:
+                done.append(work.pop()[0])
+            else:
+                seen.add(other)
+                work.append((other, iter(needs[other])))
+    for root in reversed(done):
+        group = [root] if root in seen else []
+        seen.difference_update(group)
+        for here in group:
+            fresh = [each for each in dict.fromkeys(waiting[here]) if each in seen]
+            seen.difference_update(fresh)
+            group += fresh
+        if group:
+            yield group
 
 
 def _circle(start: str, group: frozenset[str], needs: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:

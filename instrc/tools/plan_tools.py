@@ -18,6 +18,7 @@ from instrc.text.arguments import model_as_json
 from instrc.text.jsonvalue import Json, JsonArray, as_object, as_text
 from instrc.tools.python_types import describes_values, schema_of_result, schema_of_type
 from instrc.tools.tasks import argument_text, argument_value
+from instrc.tools.tool import SCHEMA_WORDS
 from instrc.tools.tool import Tool as ShownTool
 
 # The verdict on the values of arguments.
@@ -67,11 +68,7 @@ class ArgumentValidator:
 _ANNOTATIONS = frozenset(
     {"title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly", "propertyOrdering"}
 )
-_ARGUMENTS = (
-    *("arguments", "parameters", "parametersJsonSchema", "parameters_json_schema"),
-    *("input_schema", "inputSchema", "schema"),
-)
-"""How providers and protocols name the schema of what a tool takes."""
+_ARGUMENTS = ("arguments", *SCHEMA_WORDS)
 _OF_TOOLS = frozenset({"activity", "process", "bound", "name", "title", "description"})
 """What an entry of a map may say of a tool beside what it takes and gives."""
 _OUTPUTS = ("output", "output_schema", "outputSchema")

@@ -396,6 +396,11 @@ def schema_of_call(value: object) -> Described | None:
     return kind._replace(name=type(value).__name__, description=kind.description or inspect.getdoc(type(value)))
 
 
+def schema_of_python(value: object) -> Described | None:
+    """Return the schema of whatever of Python has one: a type, a function, a `TypeAdapter`, an object that is called."""
+    return schema_of_type(value) or schema_of_call(value)
+
+
 def _shown(value: object) -> object:
     inner = value.func if isinstance(value, partial) else value
     return getattr(inner, "__name__", inner)

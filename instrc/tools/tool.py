@@ -14,9 +14,10 @@ from instrc.text import arguments
 from instrc.text.arguments import excerpt
 from instrc.text.jsontext import STRICTLY
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject
-from instrc.tools.python_types import schema_of_call, schema_of_type
+from instrc.tools.python_types import schema_of_python
 
-# A tool: a schema with the name and the description under which a model is shown it.
+SCHEMA_WORDS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema", "schema")
+"""What providers and protocols call the schema of what a tool takes."""
 
 
 class Example(NamedTuple):
@@ -157,7 +158,7 @@ def checked_tool(tool: Tool, name: str | None) -> Tool:
         arguments.truth("Tool.strict", tool.strict)
     given: object = tool.schema
     if not isinstance(given, Mapping | bool):
-        described = schema_of_type(given) or schema_of_call(given)
+        described = schema_of_python(given)
         if described is None:
             message = f"`Tool.schema` takes a JSON Schema, a type or a function, not {arguments.excerpt(given)}"
             raise TypeError(message)
