@@ -123,19 +123,11 @@ def pair(old: Process, new: Process) -> Pairs:
     return Pairs(before, after, steps, blocks, keys)
 
 
-def _alike(placed: PlacedStep) -> object:
-    return placed.executor, placed.step.activity, _NUMBER.sub("", dumps(write_step(placed.step), indent=False))
-
-
-def _served_alike(placed: PlacedStep) -> object:
-    return placed.executor, placed.step.activity
-
-
-def _named_alike(_: PlacedStep) -> object:
-    return None
-
-
-_ROUNDS: tuple[Callable[[PlacedStep], object], ...] = (_alike, _served_alike, _named_alike)
+_ROUNDS: tuple[Callable[[PlacedStep], object], ...] = (
+    lambda placed: (placed.executor, placed.step.activity, _NUMBER.sub("", dumps(write_step(placed.step), indent=False))),
+    lambda placed: (placed.executor, placed.step.activity),
+    lambda _: None,
+)
 
 
 def _steps(old: Outline, new: Outline) -> dict[int, int]:

@@ -59,8 +59,7 @@ class _Sampler:
         chosen: list[BenchTool] = [self._draw.choice(self._tools)]
         edges: list[tuple[int, int]] = []
         for _ in range(size - 1):
-            grown = self._grown(chosen, edges, chain=shape == "chain")
-            if grown is None:
+            if not self._grown(chosen, edges, chain=shape == "chain"):
                 break
         if shape == "dag":
             self._join_tasks(chosen, edges)
@@ -71,15 +70,17 @@ class _Sampler:
             self._task(place, chosen[node], moved, [chosen[each] for each in order]).to_json() for place, node in enumerate(order)
         ]
 
-    def _grown(self, chosen: list[BenchTool], edges: list[tuple[int, int]], *, chain: bool) -> bool | None:
-        """Add a task before or after one that is there; `None` if there is none that fits."""
+    def _grown(self, chosen: list[BenchTool], edges: list[tuple[int, int]], *, chain: bool) -> bool:
+        """Add a task before or after one that is there, if there is one that fits."""
         used = {tool.id for tool in chosen}  # each tool once: names of tools stand for tasks in links
         forward = chain or self._draw.random() < 0.6
         nodes = [len(chosen) - 1] if chain else self._draw.sample(range(len(chosen)), len(chosen))
         for node in nodes:
             around = self._after if forward else self._before
             fitting = [tool for tool in around[chosen[node].id] if tool.id not in used]
-            if not forward and not self._has_room(node, chosen, edges):
+            tool = chosen[node]
+            taken = sum(target == node for _, target in edges)
+            if not forward and tool.kind == "resource" and taken >= len(tool.slots):
                 continue
             if fitting:
                 chosen.append(self._draw.choice(fitting))
@@ -88,7 +89,7 @@ class _Sampler:
                     return True
                 chosen.pop()
                 edges.pop()
-        return None
+        return False
 
     def _join_tasks(self, chosen: list[BenchTool], edges: list[tuple[int, int]]) -> None:
         """Let some tasks read a further one."""
@@ -101,10 +102,6 @@ class _Sampler:
                 edges.append((source, target))
                 if not self._fits(target, chosen, edges):
                     edges.pop()
-
-    def _has_room(self, node: int, chosen: list[BenchTool], edges: list[tuple[int, int]]) -> bool:
-        tool = chosen[node]
-        return tool.kind != "resource" or sum(target == node for _, target in edges) < len(tool.slots)
 
     def _fits(self, node: int, chosen: list[BenchTool], edges: list[tuple[int, int]]) -> bool:
         """Tell whether all that a task reads has an input of its own."""

@@ -158,7 +158,8 @@ def compared_facts(record: TaskRecord, bench: Bench, index: Mapping[str, int]) -
     if words is None:
         return None
     resource = bench.is_resource
-    names = [_name(word, index) if resource else word for word, _ in words]
+    # `_` counts as a space, unless a tool with typed inputs is called so
+    names = [word.replace("_", " ") if resource and word not in index else word for word, _ in words]
     facts = PlanFacts(names)
     facts.tools = {name for name in names if name in index}
     facts.sequence = tuple(index.get(name, 0) for name in names)
@@ -184,11 +185,6 @@ def _words(nodes: Json) -> list[tuple[str, Json]] | None:
             return None
         found.append((word, node.get("arguments")))
     return found
-
-
-def _name(word: str, index: Mapping[str, int]) -> str:
-    """Return the name of a tool whose inputs have types: `_` counts as a space, unless the tool is called so."""
-    return word if word in index else word.replace("_", " ")
 
 
 def _by_links(facts: PlanFacts, links: Json) -> None:

@@ -247,26 +247,12 @@ def _two_lists(value: dict[str, Json], path: Location, given: Given) -> Json:
     return made
 
 
-# OpenAI: tools of Chat Completions and Responses, functions of old, structured outputs, alone or in a whole request.
-
-
-OPENAI_FORMAT = ListFormat()
-
-
-def openai_tools(given: Given) -> Iterator[ImportedTool]:
-    """Yield the functions among OpenAI tools; tools that OpenAI runs itself are noted."""
-    return functions(given, OPENAI_FORMAT)
-
-
-# Anthropic: tools of the Messages API, alone or in a whole request.
-
-
-ANTHROPIC_FORMAT = ListFormat(keywords={"input_examples": "examples"})
-
-
-def anthropic_tools(given: Given) -> Iterator[ImportedTool]:
-    """Yield the tools with an input schema; tools that Anthropic runs itself are noted."""
-    return functions(given, ANTHROPIC_FORMAT)
+openai_tools = partial(functions, kind=ListFormat())
+"""OpenAI: tools of Chat Completions and Responses, functions of old, structured outputs, alone or in a whole request."""
+anthropic_tools = partial(functions, kind=ListFormat(keywords={"input_examples": "examples"}))
+"""Anthropic: tools of the Messages API, alone or in a whole request."""
+bfcl_tools = partial(functions, kind=ListFormat(rules=Rules(plain_words=True), silent=frozenset({"type", "strict", "id"})))
+"""Data sets in the manner of the Berkeley Function Calling Leaderboard: types are words of Python, Java and JavaScript."""
 
 
 # Model Context Protocol: the answer to `tools/list`, its `result`, or the tools alone.
@@ -299,17 +285,3 @@ def _restored(value: Json, tool: ImportedTool, given: Given) -> ImportedTool:
         return tool  # renamed since: the map is not about this tool any more
     path = (*tool.at, "_meta", MAP, "schema")
     return replace(tool, name=name, schema=normalize_schema(schema, path, given, MCP_FORMAT.rules), schema_at=path)
-
-
-# Function lists of data sets in the manner of the Berkeley Function Calling Leaderboard: JSON or JSON Lines.
-#
-# Types are words of Python, Java and JavaScript (`dict`, `float`, `tuple`, `any`, `String`, `HashMap`, `ArrayList`).
-# Lists nest or are written as text; parameters come as an object, as a list or as two lists.
-
-
-BFCL_FORMAT = ListFormat(rules=Rules(plain_words=True), silent=frozenset({"type", "strict", "id"}))
-
-
-def bfcl_tools(given: Given) -> Iterator[ImportedTool]:
-    """Yield the functions of a data set, those of all its entries."""
-    return functions(given, BFCL_FORMAT)

@@ -55,12 +55,12 @@ def _components(needs: Mapping[str, tuple[str, ...]]) -> Iterator[list[str]]:
         work = [] if root in seen else [(root, iter(needs[root]))]
         seen.add(root)
         while work:
-            other = next((each for each in work[-1][1] if each in needs and each not in seen), None)
-            if other is None:
+            onward = next((each for each in work[-1][1] if each in needs and each not in seen), None)
+            if onward is None:
                 done.append(work.pop()[0])
             else:
-                seen.add(other)
-                work.append((other, iter(needs[other])))
+                seen.add(onward)
+                work.append((onward, iter(needs[onward])))
     for root in reversed(done):
         group = [root] if root in seen else []
         seen.difference_update(group)

@@ -10,7 +10,7 @@ import inspect
 import operator
 import typing
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial, wraps
 from types import UnionType
 from typing import TYPE_CHECKING, cast
@@ -150,10 +150,6 @@ def called_with_json(function: Callable[..., object]) -> Callable[[Json], object
     return wraps(function)(call) if hasattr(function, "__name__") else call
 
 
-def _numbered(values: list[Json]) -> Iterator[tuple[str, Json]]:
-    return ((str(place), value) for place, value in enumerate(values))
-
-
 class PythonCall:
     """How a function is called: its parameters, and what their annotations say."""
 
@@ -186,7 +182,11 @@ class PythonCall:
             return (), self.by_name(given)
         first = self._parameters[0]
         alone = all(each.default is not each.empty or each.kind not in _BY_NAME for each in self._parameters[1:])
-        if isinstance(given, list) and not alone and self._takes(named := self._placed(dict(_numbered(given)))):
+        if (
+            isinstance(given, list)
+            and not alone
+            and self._takes(named := self._placed({str(place): value for place, value in enumerate(given)}))
+        ):
             return (), self.by_name(named)
         if first.kind is first.KEYWORD_ONLY or first.kind is first.VAR_KEYWORD or not alone:
             raise WrongArgumentsError(self._mismatch(given))

@@ -39,7 +39,8 @@ def read_bytes(path: str, limit: int, report: Report) -> bytes | None:
                 report.add(unreadable(path, "it is closed"))
                 return None
             stream: IO[bytes] | IO[str] = getattr(sys.stdin, "buffer", sys.stdin)
-            return _read(stream, limit)
+            data = stream.read(limit + 1)
+            return data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
         return read_regular(path, limit + 1)
     except (OSError, ValueError) as error:  # no such file, no rights; a NUL in the name, a closed stream
         report.add(unreadable(path, _reason(error), _nearest(path, error)))
@@ -146,11 +147,6 @@ def _reason(error: OSError | ValueError) -> str:
     return reason(error)
 
 
-def _read(file: IO[bytes] | IO[str], limit: int) -> bytes:
-    data = file.read(limit + 1)
-    return data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
-
-
 # Find the programs and vibes that a command is given: files, and what lies in and below folders.
 
 
@@ -174,7 +170,7 @@ def find_files(paths: Sequence[str], report: Report) -> list[str]:
 
 def _below(folder: str, report: Report) -> Iterator[str]:
     """Yield what is to check below a folder: nothing in hidden folders, and no link that leads to a folder or out of this one."""
-    real = os.path.realpath(folder)
+    inside = os.path.realpath(folder).rstrip(os.sep) + os.sep
 
     def closed(error: OSError) -> None:
         report.add(unreadable(str(error.filename), reason(error)))
@@ -185,11 +181,7 @@ def _below(folder: str, report: Report) -> Iterator[str]:
             if not name.endswith(_ENDINGS):
                 continue
             file = os.path.normpath(os.path.join(where, name))  # noqa: PTH118  -- names with odd bytes stay as they are
-            if os.path.islink(file) and not _lies_in(real, os.path.realpath(file)):  # noqa: PTH114  -- as above
+            if os.path.islink(file) and not os.path.realpath(file).startswith(inside):  # noqa: PTH114  -- as above
                 report.add(unreadable(file, "it is a link that leads out of the folder"))
             else:
                 yield file
-
-
-def _lies_in(folder: str, path: str) -> bool:
-    return path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -79,7 +79,7 @@ class Lock(Struct, frozen=True):
 
 def locked(reference: str, vibe: Vibe, folder: Path) -> Locked:
     """Return the entry for what a reference means now; `folder` is that of the lock."""
-    return Locked(reference, _version(vibe.uri), vibe_place(vibe, folder), vibe_digest(vibe))
+    return Locked(reference, vibe.uri[len(evergreen_of(vibe.uri)) + 1 :], vibe_place(vibe, folder), vibe_digest(vibe))
 
 
 def locked_vibe(lock: Lock, reference: str, find: Callable[[str], Vibe], at: Span | None) -> Vibe:
@@ -178,7 +178,7 @@ def _entry(path: Path, text: str, table: object, number: int) -> Locked:
             instead = "" if unknown is None or name in fields else f", and `{unknown}` is not known"
             reason = f"`{name}` of an entry is {'not a text' if name in fields else 'missing'}{instead}"
             raise _invalid(path, text, reason, at=_line_of(text, number, name if name in fields else unknown))
-    if not _is_digest(fields["sha256"]):
+    if not re.fullmatch(rf"[0-9a-f]{{{_DIGITS}}}", fields["sha256"]):
         reason = f"`sha256` of {excerpt(fields['reference'])} is not a digest: that has {_DIGITS} characters, 0 to 9 and a to f"
         raise _invalid(path, text, reason, fields["sha256"])
     return Locked(*(fields[name] for name in _FIELDS))
@@ -192,11 +192,6 @@ def _line_of(text: str, number: int, field: str | None) -> tuple[int, int] | Non
     end = heads[number + 1][0] if number + 1 < len(heads) else len(text)
     line = None if field is None else re.compile(rf"^{re.escape(field)} =", re.MULTILINE).search(text, heads[number][1], end)
     return heads[number] if line is None else (line.start(), line.end() - 2)
-
-
-def _is_digest(text: str) -> bool:
-    """Tell whether a text is written like a digest of SHA-256."""
-    return len(text) == _DIGITS and set(text) <= set("0123456789abcdef")
 
 
 def _invalid(path: Path, text: str, reason: str, value: str = "", at: tuple[int, int] | None = None) -> CompileError:
@@ -234,10 +229,6 @@ def lock_text(path: Path) -> str | None:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise _invalid(path, data.decode("utf-8", "replace"), "it is not UTF-8") from None
-
-
-def _version(uri: str) -> str:
-    return uri[len(evergreen_of(uri)) + 1 :]
 
 
 def _toml_string(text: str) -> str:

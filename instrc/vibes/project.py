@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -15,10 +15,6 @@ from instrc.text.limits import VIBE_BYTES
 from instrc.text.source import Source
 from instrc.vibes.registry import Registry
 from instrc.vibes.settings import Settings, read_settings, readable_path
-
-if TYPE_CHECKING:
-    from instrc.vibes.lock import Lock
-
 
 _ENDINGS = (".json", ".aug")
 
@@ -95,7 +91,11 @@ class ProjectContext:
         place = self.lock_place(source) if self._locked else None
         key = (workspace, shared, max_bytes, place)
         if key not in self._registries:
-            lock = None if place is None else _open_lock(place)
+            lock = None
+            if place is not None:
+                from instrc.vibes.lock import open_lock  # needed where something is locked only
+
+                lock = open_lock(place)
             self._registries[key] = Registry(
                 workspace, shared, max_bytes=max_bytes, lock=lock, memory=self._memory, unsaved=self._unsaved, around=self.called
             )
@@ -111,12 +111,6 @@ class ProjectContext:
     def registries(self) -> tuple[Registry, ...]:
         """Return all registries that have been asked for."""
         return tuple(self._registries.values())
-
-
-def _open_lock(place: Path) -> Lock:
-    from instrc.vibes.lock import open_lock  # needed where something is locked only
-
-    return open_lock(place)
 
 
 def _beside(source: Path | None) -> list[Path]:

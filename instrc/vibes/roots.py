@@ -303,13 +303,12 @@ def misnamed(program: Path, roots: Sequence[Root]) -> dict[str, Misnamed]:
     Nothing is read but the names in folders, and of those a bounded number.
     """
     folders = [root.path for root in roots if not root.shared and os.path.isdir(root.path)]  # noqa: PTH112  -- no error for a NUL
-    real = [root.real for root in roots]
     first = folders[0] if folders else program.parent / "schemas"
     made: dict[str, Misnamed] = {}
     for start in (*folders, program.parent):
         for folder, file in _files(start):
             stem = _stem(file)
-            within = any(_is_in(os.path.realpath(folder), each) for each in real)
+            within = any(root.holds(os.path.realpath(folder)) for root in roots)
             if stem is None or (within and file.endswith(ENDING)):
                 continue
             wanted = (folder if within else first) / f"{stem}{ENDING}"
@@ -342,7 +341,3 @@ def _files(start: Path) -> Iterator[tuple[Path, str]]:
                 yield folder, entry.name
             elif level < LISTED_LEVELS and not entry.name.startswith(".") and entry.name not in _SKIPPED:
                 waiting.append((folder / entry.name, level + 1))
-
-
-def _is_in(folder: str, root: str) -> bool:
-    return folder == root or folder.startswith(root.rstrip(os.sep) + os.sep)
