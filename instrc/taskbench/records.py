@@ -117,7 +117,7 @@ def read_bench(value: Json, refuse: Refuse) -> Bench:
         else:
             ids.add(id_)
             name = _free(pascal(id_) or "Tool", names)
-            tools.append(_tool(node, id_, name, len(tools), _below(refuse, (*path, number))))
+            tools.append(_tool(node, id_, name, number, _below(refuse, (*path, number))))
     return Bench(tuple(tools))
 
 
@@ -439,20 +439,15 @@ def taskbench_tools(given: Given) -> Iterator[ImportedTool]:
         given.problems.append(NotATool(at=given.locate(path), reason=reason))
 
     bench = read_bench(given.value, refuse)
-    value: Json = given.value
-    holder: Location = () if value.__class__ is not dict else ("nodes" if "nodes" in value else "tools",)
-    nodes: Json = value if not isinstance(value, dict) else value.get("nodes" if "nodes" in value else "tools")
-    if nodes.__class__ is not list:
-        return
-    ids = [node.get("id") if node.__class__ is dict else None for node in nodes]
-    places = [ids.index(tool.id) for tool in bench.tools]
-    for tool, place in zip(bench.tools, places, strict=True):
+    holder: Location = () if given.value.__class__ is not dict else ("nodes" if "nodes" in given.value else "tools",)
+    for tool in bench.tools:
+        place = (*holder, tool.index)
         schema: Json = {"properties": {}, **arguments_schema(tool)}
         yield ImportedTool(
             name=tool.id,
-            at=(*holder, place),
+            at=place,
             schema=schema,
-            schema_at=(*holder, place),
+            schema_at=place,
             description=tool.description or None,
             result=partial(output_schema, tool),
         )

@@ -238,20 +238,15 @@ def tools_by_name(tools: object) -> dict[str, Json]:
 
 def _entry_of(tool: object) -> Json:
     """Return a tool as in a process: what it takes in `arguments`, what it gives in `output`; as it is if it is not one."""
-    said = _of_shown(tool) if isinstance(tool, ShownTool) else _of_python(tool)
+    said = _of_python(tool.schema if isinstance(tool, ShownTool) else tool)
+    if isinstance(tool, ShownTool):  # its schema is one, or a type or a function
+        said = {**(said if isinstance(said, dict) and said is not tool.schema else {"arguments": said}), "name": tool.name}
     if said.__class__ is dict and said.get("function").__class__ is dict:
         said = said["function"]
     if said.__class__ is not dict:
         return said
     found = {"arguments": _ARGUMENTS, "output": _OUTPUTS}
     return said | {key: said[word] for key, words in found.items() for word in words[::-1] if word in said}
-
-
-def _of_shown(tool: ShownTool) -> Json:
-    said = _of_python(tool.schema)
-    if said is not tool.schema and isinstance(said, dict):  # a type or a function
-        return {**said, "name": tool.name}
-    return {"name": tool.name, "arguments": said}
 
 
 def _of_python(tool: object) -> Json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Final, NoReturn, Protocol, TypeGuard
@@ -218,9 +218,12 @@ class ImportedTool:
     """Further keywords for the root of the schema."""
 
 
-_TAKEN_BY_THE_LANGUAGE = (
-    *("Process", "StartProcess", "LaunchProcess", "LLM_Context", "Server_Context", "User_Context", "prompt"),
-    *("Introspect_Mixin", "Loop_Mixin", "SelfEvaluate_Mixin"),
+_TAKEN_BY_THE_LANGUAGE = frozenset(
+    comparison_key(name)
+    for name in (
+        *("Process", "StartProcess", "LaunchProcess", "LLM_Context", "Server_Context", "User_Context", "prompt"),
+        *("Introspect_Mixin", "Loop_Mixin", "SelfEvaluate_Mixin"),
+    )
 )
 
 
@@ -240,25 +243,19 @@ class FileNames:
     """Names that every file system takes and no other has, as the registry compares them: without case and separators."""
 
     def __init__(self) -> None:
-        self._taken = set(map(comparison_key, _TAKEN_BY_THE_LANGUAGE))
+        self._taken = set(_TAKEN_BY_THE_LANGUAGE)
 
     def free(self, name: str) -> str:
         """Return the name, or one with a number, and take it."""
-        for candidate in _candidates(name):
-            if comparison_key(candidate) not in self._taken and not is_reserved(candidate):
-                self._taken.add(comparison_key(candidate))
-                return candidate
-        raise AssertionError  # there is always a next number
+        is_reserved_name = comparison_key(name) in _TAKEN_BY_THE_LANGUAGE or is_reserved(name)
+        free = f"{name}-tool" if is_reserved_name else name
+        if self._is_taken(free):
+            free = free_name(name, self._is_taken, joint="-")
+        self._taken.add(comparison_key(free))
+        return free
 
-
-def _candidates(name: str) -> Iterator[str]:
-    yield name
-    if comparison_key(name) in set(map(comparison_key, _TAKEN_BY_THE_LANGUAGE)) or is_reserved(name):
-        yield f"{name}-tool"
-    number = 2
-    while True:
-        yield f"{name}-{number}"
-        number += 1
+    def _is_taken(self, name: str) -> bool:
+        return comparison_key(name) in self._taken or is_reserved(name)
 
 
 # Normalise the schemas of tools for vibes, and tell in problems what is read otherwise than it is written.
@@ -274,21 +271,16 @@ _UNWANTED: dict[str, str] = {
 DISCRIMINATOR = "JSON Schema tells alternatives apart by their properties"
 
 
-def normalized(schema: Json, path: Location, given: Given, rules: Rules) -> Json:
-    """Return a normalised copy of a schema that stands at `path` of what was given."""
-    found = normalize(schema, replace(rules, unwanted=_UNWANTED), path)
-    report_notes(found.notes, given, plain_words=rules.plain_words)
-    return found.schema
-
-
 def sound(schema: Json, path: Location, given: Given, rules: Rules) -> Json:
-    """Return a normalised copy of a schema, without what the meta-schema refuses."""
-    found = drop_invalid_keywords(normalized(schema, path, given, rules), path)
-    report_notes(found.notes, given)
+    """Return a normalised copy of a schema that stands at `path` of what was given, without what the meta-schema refuses."""
+    normal = normalize(schema, replace(rules, unwanted=_UNWANTED), path)
+    _report_notes(normal.notes, given, plain_words=rules.plain_words)
+    found = drop_invalid_keywords(normal.schema, path)
+    _report_notes(found.notes, given)
     return found.schema
 
 
-def report_notes(notes: Iterable[Note], given: Given, *, plain_words: bool = False) -> None:
+def _report_notes(notes: Iterable[Note], given: Given, *, plain_words: bool = False) -> None:
     """Make problems of notes; what a dialect defines, and words of a kind's own, need none."""
     for note in notes:
         if note.kind == "left-out":
@@ -365,7 +357,7 @@ def _open_circles(
 def embedded(schema: dict[str, Json], place: str, taken: Mapping[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]:
     """Return a schema as a part of another, and the definitions it brings along under names that are not taken.
 
-    `place` is the JSON Pointer at which it will stand.  The schema is our own, fresh from `normalized`, and changed in place.
+    `place` is the JSON Pointer at which it will stand.  The schema is our own, fresh from `sound`, and changed in place.
     """
     definitions = as_object(schema.pop("$defs", {}))
     names: dict[str, str] = {}
