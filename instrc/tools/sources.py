@@ -271,11 +271,16 @@ _UNWANTED: dict[str, str] = {
 DISCRIMINATOR = "JSON Schema tells alternatives apart by their properties"
 
 
+def normalized(schema: Json, path: Location, given: Given, rules: Rules) -> Json:
+    """Return a normalised copy of a schema that stands at `path` of what was given."""
+    found = normalize(schema, replace(rules, unwanted=_UNWANTED), path)
+    _report_notes(found.notes, given, plain_words=rules.plain_words)
+    return found.schema
+
+
 def sound(schema: Json, path: Location, given: Given, rules: Rules) -> Json:
-    """Return a normalised copy of a schema that stands at `path` of what was given, without what the meta-schema refuses."""
-    normal = normalize(schema, replace(rules, unwanted=_UNWANTED), path)
-    _report_notes(normal.notes, given, plain_words=rules.plain_words)
-    found = drop_invalid_keywords(normal.schema, path)
+    """Return a normalised copy of a schema, without what the meta-schema refuses."""
+    found = drop_invalid_keywords(normalized(schema, path, given, rules), path)
     _report_notes(found.notes, given)
     return found.schema
 
