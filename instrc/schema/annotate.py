@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from instrc.schema.vocabulary import IN_PLACE
+from instrc.schema.vocabulary import IN_PLACE, SPEAKS_OF
 from instrc.text.jsonvalue import Json, as_array, as_object
 
 # Write keywords beside those of a schema, as if they stood in one object with them.
@@ -56,52 +56,10 @@ def _open(schema: dict[str, Json]) -> dict[str, Json]:
 # Let a schema admit null beside what it admits: the sign that somebody else will fill it in.
 
 
-_SILENT_ON_NULL = frozenset(
-    [
-        "$comment",
-        "additionalProperties",
-        "contains",
-        "default",
-        "deprecated",
-        "dependentRequired",
-        "dependentSchemas",
-        "description",
-        "examples",
-        "format",
-        "items",
-        "maxContains",
-        "maxItems",
-        "maxLength",
-        "maxProperties",
-        "maximum",
-        "minContains",
-        "minItems",
-        "minLength",
-        "minProperties",
-        "minimum",
-        "multipleOf",
-        "exclusiveMaximum",
-        "exclusiveMinimum",
-        "pattern",
-        "patternProperties",
-        "prefixItems",
-        "properties",
-        "propertyNames",
-        "readOnly",
-        "required",
-        "title",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-        "uniqueItems",
-        "writeOnly",
-        "$defs",
-        "$schema",
-        "$id",
-        "activity",
-        "arguments",
-        "references",
-    ]
-)
+_SILENT_ON_NULL = SPEAKS_OF.keys() | {
+    *("title", "description", "$comment", "default", "deprecated", "examples", "readOnly", "writeOnly", "format"),
+    *("$schema", "$id", "$defs", "activity", "arguments", "references"),
+}
 """Keywords that say nothing about null."""
 _ABOUT = ("title", "description")
 

@@ -7,12 +7,21 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal, TypeAlias
 
-from instrc.schema.inclusion import WORDS, Inclusion, certainly_includes, constants_of, includes, paired, union_of
+from instrc.schema.inclusion import WORDS, Inclusion, certainly_includes, constants_of, includes, paired, union_of, without_words
 from instrc.schema.kinds import Equality, EqualityKeys
-from instrc.schema.samples import nodes
 from instrc.schema.upgrade import upgrade
 from instrc.schema.vocabulary import IN_PLACE, NO_ASSERTIONS
-from instrc.schema.walk import local_target, put_part, redirected, refers, required_names, subschemas, with_parts
+from instrc.schema.walk import (
+    definition_named_by,
+    local_target,
+    nodes,
+    put_part,
+    redirected,
+    refers,
+    required_names,
+    subschemas,
+    with_parts,
+)
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, Location, equal, listing, mapping, pointer
 from instrc.text.limits import COMPARED_LEVELS
@@ -148,11 +157,11 @@ class _Differences:
         branch = _with_words(branches[pairs[0][1]], union)
         sides = (plain, branch, branch, union) if became_one else (branch, plain, union, branch)
         inside = self.of(sides[0], sides[1], path, depth + 1)
-        whole = _without_words(sides[2]), _without_words(sides[3])
+        whole = without_words(sides[2]), without_words(sides[3])
         return chain(inside, [_change_of_keywords(pointer(path), whole, self.roots, [word])])
 
     def deeper(self, old: Json, new: Json, path: tuple[str, ...]) -> Iterator[Change]:
-        if not self.equal(*map(_without_words, (old, new))):
+        if not self.equal(*map(without_words, (old, new))):
             yield Change(pointer(path), "changed", "what is deeper")
 
     def itself(self, old: Json, new: Json, path: tuple[str, ...]) -> Iterator[Change]:
@@ -239,10 +248,6 @@ def _with_words(schema: Json, other: Json) -> Json:
     return {**schema, **words} if words and schema is not other and isinstance(schema, dict) else schema
 
 
-def _without_words(schema: Json) -> Json:
-    return {word: value for word, value in schema.items() if word not in WORDS} if isinstance(schema, dict) else schema
-
-
 def _own_keywords(schema: Json) -> Json:
     """Return what a schema says by itself: without its properties and its words."""
     left_out = WORDS | {"properties", "required", "$defs"}
@@ -310,7 +315,7 @@ def _old_names(old: Json, new: Json, before: JsonObject, after: JsonObject) -> d
         if not isinstance(left, dict) or not isinstance(right, dict) or (id(left), id(right)) in seen:
             continue
         seen.add((id(left), id(right)))
-        was, name = _referred(left), _referred(right)
+        was, name = definition_named_by(left), definition_named_by(right)
         if was in before and name in after and name not in names and was not in taken:
             names[name] = was
             taken.add(was)
@@ -318,12 +323,6 @@ def _old_names(old: Json, new: Json, before: JsonObject, after: JsonObject) -> d
         others = dict(subschemas(right))
         stack += [(part, others[path]) for path, part in subschemas(left) if path in others and path[0] != "$defs"][::-1]
     return names
-
-
-def _referred(schema: Json) -> str:
-    """Return the name of the definition that a schema refers to; an empty one if it refers to none."""
-    reference = mapping(schema).get("$ref")
-    return reference.removeprefix(_INTO) if isinstance(reference, str) and reference.startswith(_INTO) else ""
 
 
 # Close a schema: refuse the properties that it does not name, which an open object allows.

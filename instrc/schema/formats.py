@@ -53,6 +53,10 @@ _VARIABLE = rf"(?:[A-Za-z0-9_]|{_ESCAPE})(?:\.?(?:[A-Za-z0-9_]|{_ESCAPE}))*(?::[
 _TEMPLATE = rf"""(?:[^\x00-\x20"'%<>\\^`{{|}}\x7f]|{_ESCAPE}|\{{[+#./;?&=,!@|]?{_VARIABLE}(?:,{_VARIABLE})*\}})*"""
 
 
+def _is_written(pattern: str, text: str) -> bool:
+    return re.fullmatch(pattern, text) is not None
+
+
 def _is_date(text: str) -> bool:
     found = re.fullmatch(_DATE, text)
     try:
@@ -71,10 +75,6 @@ def _is_time(text: str) -> bool:
 
 def _is_date_time(text: str) -> bool:
     return len(text) > 11 and text[10] in "tT" and _is_date(text[:10]) and _is_time(text[11:])
-
-
-def _is_duration(text: str) -> bool:
-    return re.fullmatch(_DURATION, text) is not None
 
 
 def _is_ipv4(text: str) -> bool:
@@ -136,22 +136,6 @@ def _is_literal(domain: str) -> bool:
     return _is_ipv6(address[5:]) if address[:5].lower() == "ipv6:" else _is_ipv4(address)
 
 
-def _is_uuid(text: str) -> bool:
-    return re.fullmatch(_UUID, text) is not None
-
-
-def _is_pointer(text: str) -> bool:
-    return re.fullmatch(_POINTER, text) is not None
-
-
-def _is_relative_pointer(text: str) -> bool:
-    return re.fullmatch(_RELATIVE_POINTER, text) is not None
-
-
-def _is_template(text: str) -> bool:
-    return re.fullmatch(_TEMPLATE, text) is not None
-
-
 def _is_regex(text: str) -> bool:
     from instrc.schema.ecmascript import is_ecmascript
     from instrc.schema.patterns import why_unreadable
@@ -189,21 +173,21 @@ CHECKS: dict[str, Callable[[str], bool]] = {
     "date": _is_date,
     "time": _is_time,
     "date-time": _is_date_time,
-    "duration": _is_duration,
+    "duration": partial(_is_written, _DURATION),
     "email": _is_email,
     "idn-email": _is_idn_email,
     "hostname": _is_hostname,
     "idn-hostname": _is_idn_hostname,
     "ipv4": _is_ipv4,
     "ipv6": _is_ipv6,
-    "uuid": _is_uuid,
+    "uuid": partial(_is_written, _UUID),
     "uri": _uri("", relative=False),
     "uri-reference": _uri("", relative=True),
     "iri": _uri(_OTHER_LETTERS, relative=False),
     "iri-reference": _uri(_OTHER_LETTERS, relative=True),
-    "uri-template": _is_template,
-    "json-pointer": _is_pointer,
-    "relative-json-pointer": _is_relative_pointer,
+    "uri-template": partial(_is_written, _TEMPLATE),
+    "json-pointer": partial(_is_written, _POINTER),
+    "relative-json-pointer": partial(_is_written, _RELATIVE_POINTER),
     "regex": _is_regex,
 }
 """By the name of the format."""

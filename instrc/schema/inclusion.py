@@ -14,11 +14,11 @@ from instrc.problems.problem import CompileError
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.kinds import types_of
 from instrc.schema.relations import Answering, disjoint, implies
-from instrc.schema.samples import instances, nodes, sample, text_of
+from instrc.schema.samples import instances, sample, text_of
 from instrc.schema.upgrade import upgrade
 from instrc.schema.validation import SchemaValidator
 from instrc.schema.vocabulary import IN_PLACE
-from instrc.schema.walk import dereferenced, objects_below, of_property, refers, subschemas
+from instrc.schema.walk import dereferenced, nodes, of_item, of_property, refers, subschemas
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, equal, listing, mapping
 from instrc.text.limits import BRANCHES_OF_A_PLACE, COMPARED_LEVELS, SHALLOW
@@ -186,14 +186,13 @@ class _PartSearch:
             for name in names:
                 yield _Pair(_member(left, name), _member(right, name), (*way, (name, around)))
         elif isinstance(around, list):
-            first, other = listing(left.get("prefixItems")), listing(right.get("prefixItems"))
-            for number in range(len(first) + 1):
-                yield _Pair(_item(left, first, number), _item(right, other, number), (*way, (number, around)))
+            for number in range(len(listing(left.get("prefixItems"))) + 1):
+                yield _Pair(of_item(left, number), of_item(right, number), (*way, (number, around)))
 
 
 def _branches(schema: Json) -> list[Json]:
     """Return the schemas of which an instance satisfies one."""
-    return [branch for word in ("anyOf", "oneOf") for branch in listing(mapping(schema).get(word))]
+    return [branch for word in UNIONS for branch in listing(mapping(schema).get(word))]
 
 
 def _pairs_of_branches(branches: list[Json], others: list[Json]) -> Iterator[tuple[Json, Json]]:
@@ -221,10 +220,6 @@ def _member(schema: JsonObject, name: str) -> Json:
     """Return what a schema says of a property."""
     found = of_property(schema, name)
     return {"allOf": found} if len(found) > 1 else found[0] if found else True
-
-
-def _item(schema: JsonObject, first: list[Json], number: int) -> Json:
-    return first[number] if number < len(first) else schema.get("items", True)
 
 
 def _in_place(value: Json, way: tuple[_Place, ...]) -> Json:
@@ -285,17 +280,10 @@ class _References:
     def __init__(self, schema: Json) -> None:
         self.references: set[str] = set()
         self.turned = False
-        stack: list[Json] = [schema]
-        seen: set[int] = set()
-        while stack:
-            node = stack.pop()
-            if not isinstance(node, dict) or id(node) in seen:
-                continue
-            seen.add(id(node))
+        for node in nodes(schema):
             self.references |= {str(node["$ref"])} if "$ref" in node else set()
             self.references |= {word for word in _ELSEWHERE if word in node}  # leads nobody knows where
             self.turned = self.turned or not _AGAINST.isdisjoint(node)
-            stack += objects_below(node)
 
 
 # Tell whether a schema accepts all that another does: proven, shown by an instance, or unknown.
@@ -320,7 +308,7 @@ def includes(wide: Json, narrow: Json) -> tuple[Inclusion, Json]:
 
 def certainly_includes(wide: Json, narrow: Json) -> bool:
     """Tell whether it is proven that a schema accepts all that another does."""
-    return equal(_plain(wide), _plain(narrow)) or (comparable(narrow, wide) and implies(narrow, wide))
+    return equal(without_words(wide), without_words(narrow)) or (comparable(narrow, wide) and implies(narrow, wide))
 
 
 def _tried(*schemas: Json) -> int:
@@ -336,7 +324,7 @@ def _most_about_a_place(schema: Json) -> int:
     return max(about.values(), default=1)
 
 
-def _plain(schema: Json) -> Json:
+def without_words(schema: Json) -> Json:
     """Return a schema without the words that say nothing about instances, at its top."""
     return {key: value for key, value in schema.items() if key not in WORDS} if isinstance(schema, dict) else schema
 

@@ -17,7 +17,7 @@ from instrc.schema.patterns import search, time_limit
 from instrc.schema.plain_checks import satisfies_plainly
 from instrc.schema.validation import DefinitionsValidator
 from instrc.schema.vocabulary import IN_PLACE
-from instrc.schema.walk import local_target, required_names, subschemas
+from instrc.schema.walk import local_target, nodes, required_names, subschemas
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, freeze, listing, mapping
 from instrc.text.limits import BRANCHES_OF_A_PLACE, SAMPLE_LEVELS
 
@@ -404,18 +404,6 @@ def instances(*schemas: Json) -> Iterator[Json]:
         if key not in seen:
             seen.add(key)
             yield value
-
-
-def nodes(*schemas: Json) -> Iterator[JsonObject]:
-    """Yield the schema objects in some schemas, each once."""
-    stack, seen = list(schemas), set[int]()
-    while stack:
-        node = stack.pop()
-        if not isinstance(node, dict) or id(node) in seen:
-            continue
-        seen.add(id(node))
-        yield node
-        stack.extend(child for _, child in subschemas(node))
 
 
 def _names(*schemas: Json) -> list[str]:

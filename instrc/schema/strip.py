@@ -10,8 +10,7 @@ from typing import Final, NamedTuple, TypeAlias, TypedDict
 from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.schema.patterns import search
-from instrc.schema.vocabulary import HOLDERS
-from instrc.schema.walk import local_target, map_schemas, schemas_under
+from instrc.schema.walk import local_target, map_schemas, nodes
 from instrc.text.arguments import excerpt, takes_plain_values, texts
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, require_tree
 
@@ -52,19 +51,7 @@ def is_meta(name: str) -> bool:
 
 def _stays(schema: Json, change: Callable[[Json], Json]) -> bool:
     """Tell whether a change leaves every schema in one as it is: most have nothing that goes, and this is seen quickly."""
-    seen: set[int] = set()
-    waiting = [schema]
-    while waiting:
-        node = waiting.pop()
-        if node.__class__ is not dict or id(node) in seen:
-            continue
-        seen.add(id(node))
-        if change(node) is not node:
-            return False
-        if not HOLDERS.isdisjoint(node):
-            for keyword, value in node.items():
-                waiting.extend(schemas_under(keyword, value) if keyword in HOLDERS else ())
-    return True
+    return all(change(node) is node for node in nodes(schema))
 
 
 def _without(keywords: frozenset[str], node: Json) -> Json:

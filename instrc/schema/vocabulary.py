@@ -230,17 +230,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-JSON_SCHEMA = _words(
-    """
-    $schema $id id $ref $defs $anchor $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $vocabulary $comment
-    definitions type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength
-    pattern items prefixItems additionalItems contains maxItems minItems uniqueItems maxContains minContains
-    unevaluatedItems properties patternProperties additionalProperties propertyNames maxProperties minProperties
-    required unevaluatedProperties dependentRequired dependentSchemas dependencies allOf anyOf oneOf not if then else
-    title description default examples deprecated readOnly writeOnly format contentEncoding contentMediaType
-    contentSchema
-    """
-)
+JSON_SCHEMA = frozenset(KEYWORDS) - {"example"} | {"id"}
 """Drafts 4 to 2020-12."""
 DRAFT_3 = frozenset({"extends", "disallow", "divisibleBy"})
 OPENAPI = frozenset({"nullable", "discriminator", "example", "externalDocs", "xml"})

@@ -116,6 +116,18 @@ def next_level(nodes: list[JsonObject], words: frozenset[str]) -> list[Json]:
     return below
 
 
+def nodes(*schemas: Json) -> Iterator[JsonObject]:
+    """Yield the schemas in some schemas that are objects, themselves included, each once and before those below it."""
+    stack, seen = list(schemas), set[int]()
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, dict) or id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node
+        stack.extend(objects_below(node))
+
+
 def is_schema(value: Json) -> bool:
     """Tell whether a value has the form of a schema: an object or a boolean."""
     return value.__class__ is dict or value.__class__ is bool
@@ -189,17 +201,7 @@ def put_part(out: JsonObject, path: Location, part: Json, original: JsonObject) 
 
 def refers(schema: Json) -> bool:
     """Tell whether a schema holds a `$ref`; a flat one does only where it is recursive."""
-    stack: list[Json] = [schema]
-    seen: set[int] = set()
-    while stack:
-        node = stack.pop()
-        if node.__class__ is not dict or id(node) in seen:
-            continue
-        if "$ref" in node:
-            return True
-        seen.add(id(node))
-        stack += objects_below(node)
-    return False
+    return any("$ref" in node for node in nodes(schema))
 
 
 # What a schema says of one property or of one item, its own keywords together; and the schemas that hold beside it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import Final, TypedDict
 
 from msgspec import Struct
 
@@ -13,15 +13,12 @@ from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.drafts import FLAT
 from instrc.schema.flattening.conjunction import Conjunct, Mark, OuterSchema
+from instrc.schema.flattening.unevaluated import Watched
 from instrc.schema.laws.properties import ForbiddenProperty
 from instrc.schema.references import DynamicScope, Locate, Resource, SchemaDocument, SchemaStore, kind_in_words
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_object, listing, pointer
 from instrc.text.limits import FLAT_SCHEMAS
-
-if TYPE_CHECKING:
-    from instrc.schema.flattening.unevaluated import Watched
-
 
 # What is given for one flattening: the documents, the options of the caller, and what has been mixed.
 
@@ -75,8 +72,6 @@ class Flattening:
     @cached_property
     def watched(self) -> Watched:
         """Which schemas are watched by `unevaluated…` around them."""
-        from instrc.schema.flattening.unevaluated import Watched  # few schemas have these keywords
-
         return Watched(self.store)
 
 

@@ -8,9 +8,10 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from instrc.problems.problem import CompileError
 from instrc.schema.flattening.conjunction import STRIPPED, Conjunct, Expansion, Mark, OuterSchema
-from instrc.schema.flattening.contradictions import Flattening
+from instrc.schema.flattening.contradictions import Flattening, not_a_schema, report_cycle
+from instrc.schema.flattening.mixing import applies_mixins
+from instrc.schema.flattening.unevaluated import evaluated
 from instrc.schema.references import DynamicScope, SchemaStore, Term
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.limits import MANY_TERMS
@@ -175,12 +176,12 @@ class _Way:
         if node.__class__ is not dict:
             if node is True:
                 return True
-            raise _invalid(store, node, way)
+            raise not_a_schema(store, node, way)
         if store.nested:
             scope = store.below(node, scope)
         home = self.run.home
         mark: Mark = id(node) if scope is home else (id(node), id(scope))
-        if store.mixins and mark not in self.seen and _applies_mixins(node, scope):
+        if store.mixins and mark not in self.seen and applies_mixins(node, scope):
             if (id(node), id(scope)) not in self.run.mixed:
                 found.applied.append((node, scope))
                 return True
@@ -191,8 +192,6 @@ class _Way:
         if mark in self.seen:
             report = self.run.options.report
             if report is not None and way is not None and mark in self.entered:
-                from instrc.schema.flattening.contradictions import report_cycle  # for a mistake
-
                 report_cycle(self.run, report, mark, way)
             return True
         self.seen.add(mark)
@@ -200,15 +199,12 @@ class _Way:
         view = store.view(node, scope) if dialect.old else node
         if store.unevaluated and self._stays_apart(node, view, scope, depth):
             found.units.append((node, scope))
-        elif "allOf" in view or not dialect.references.isdisjoint(view) or (self.fold and self._folds(view)):
+        elif "allOf" in view or not dialect.references.isdisjoint(view) or any(is_single(view, each) for each in self.fold):
             self.follow(Conjunct(node, view, scope, depth, mark), way)
         elif not view.keys() <= STRIPPED:
             found.note(len(found.conjuncts), view)
             found.conjuncts.append(Conjunct(node, view, scope, depth, mark))
         return True
-
-    def _folds(self, view: JsonObject) -> bool:
-        return any(_single(view, keyword) for keyword in self.fold)
 
     def _stays_apart(self, node: JsonObject, view: JsonObject, scope: DynamicScope, depth: int) -> bool:
         return (
@@ -236,8 +232,8 @@ class _Way:
                     continue
             elif keyword == "allOf":
                 if value.__class__ is not list:
-                    raise _invalid(self.store, conjunct.node, OuterSchema(conjunct.mark, way, conjunct.node), "allOf", value)
-            elif not (keyword in self.fold and _single(view, keyword)) and (
+                    raise not_a_schema(self.store, conjunct.node, OuterSchema(conjunct.mark, way, conjunct.node), "allOf", value)
+            elif not (keyword in self.fold and is_single(view, keyword)) and (
                 keyword not in references or value.__class__ is not str
             ):
                 keywords.append(keyword)
@@ -270,28 +266,15 @@ class _Way:
         self.stack += reversed(parts)
 
 
-def _applies_mixins(node: JsonObject, scope: DynamicScope) -> bool:
-    from instrc.schema.flattening.mixing import applies_mixins  # brings what only documents with a mixin in them need
-
-    return applies_mixins(node, scope)
-
-
 def _apart(store: SchemaStore, node: JsonObject, view: JsonObject, scope: DynamicScope) -> bool:
     """Tell whether what a schema leaves unevaluated depends on the instance."""
-    from instrc.schema.flattening.unevaluated import evaluated  # few schemas have `unevaluated…`
-
     certain, possible = evaluated(store, node, scope)
     return (view.get("unevaluatedProperties", True) not in (True, {}) and not certain.covers_properties(possible)) or (
         view.get("unevaluatedItems", True) not in (True, {}) and not certain.covers_items(possible)
     )
 
 
-def _single(view: JsonObject, keyword: str) -> bool:
+def is_single(view: JsonObject, keyword: str) -> bool:
+    """Tell whether a keyword holds a list of one branch."""
     value = view.get(keyword)
     return value.__class__ is list and len(value) == 1
-
-
-def _invalid(store: SchemaStore, node: Json, way: OuterSchema | None, keyword: str = "", value: Json = None) -> CompileError:
-    from instrc.schema.flattening.contradictions import not_a_schema  # for a mistake
-
-    return not_a_schema(store, node, way, keyword, value)

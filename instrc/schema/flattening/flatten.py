@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, Unpack, overload
+from typing import Final, Literal, TypeAlias, Unpack, overload
 
 from instrc import problems
 from instrc.problems.problem import CompileError
@@ -14,6 +14,7 @@ from instrc.schema.drafts import dialect_of_uri
 from instrc.schema.flattening.contradictions import FlattenKeywords, FlattenOptions, too_large
 from instrc.schema.flattening.definitions import ascii_name
 from instrc.schema.flattening.flattener import Flattener
+from instrc.schema.flattening.provenance import Flat, origins
 from instrc.schema.references import DynamicScope, Locate, SchemaStore, kind_in_words
 from instrc.schema.vocabulary import ANNOTATIONS, HOLDERS
 from instrc.schema.walk import objects_below, schemas_under, subschemas, with_parts
@@ -22,10 +23,6 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, Location, as_array, as_object, equal
 from instrc.text.limits import FLAT_SCHEMAS
 from instrc.text.names import free_name
-
-if TYPE_CHECKING:
-    from instrc.schema.flattening.provenance import Flat
-
 
 # Keep what stands in many places of a result once, under `$defs`.
 #
@@ -350,8 +347,6 @@ def _folded(schema: dict[str, Json], flattener: Flattener, scope: DynamicScope, 
 
 
 def _traced(result: Json, schema: Json, flattener: Flattener) -> Flat:
-    from instrc.schema.flattening.provenance import Flat, origins  # needed to trace only
-
     return Flat(result, origins(result, schema, flattener.store, flattener.origins))
 
 

@@ -25,10 +25,11 @@ from instrc.schema.flattening.conjunction import (
     Merging,
     PendingPart,
 )
-from instrc.schema.flattening.contradictions import FlattenOptions, too_large
+from instrc.schema.flattening.contradictions import FlattenOptions, report_refusal, too_large
 from instrc.schema.flattening.definitions import RecursiveDefinitions
 from instrc.schema.flattening.expand import expand
 from instrc.schema.flattening.merge import OF_CONTENT, clash, in_order_of_properties, joined_texts, merge, outermost
+from instrc.schema.flattening.mixing import application, mixing
 from instrc.schema.flattening.provenance import Tracing
 from instrc.schema.flattening.residual import finalize, is_impossible
 from instrc.schema.kinds import types_of
@@ -475,8 +476,6 @@ class Flattener(PlainMerging):
             return False
         self.shared = self.shared or expansion.shares
         if expansion.applied:
-            from instrc.schema.flattening.mixing import mixing  # as few documents do
-
             return mixing(self, terms, expansion.applied)
         conjuncts, units = expansion.conjuncts, expansion.units
         if not units:
@@ -538,8 +537,6 @@ class Flattener(PlainMerging):
         holder = self.open.get(key)
         if holder is not None:
             return self.definitions.recursion(holder, [(node, scope)])
-        from instrc.schema.flattening.mixing import application  # few documents apply mixins
-
         frame, made = application(self, node, scope, self.definitions.body, intersect)
         self.alive.append(node)
         self.keep(made.derived)
@@ -597,8 +594,6 @@ class Flattener(PlainMerging):
             if done.refold or (todo.may_close and out.get("additionalProperties") is False):
                 return self.refold(out, frame, done.to_fold)
         if done.refused:
-            from instrc.schema.flattening.contradictions import report_refusal  # for a mistake
-
             report_refusal(self, frame.conjuncts, done.refused)
         return self.close(frame, out)
 

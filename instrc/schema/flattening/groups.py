@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from instrc.schema.flattening import unevaluated
 from instrc.schema.flattening.conjunction import UNWATCHED, Conjunct, Expansion, MarksThatStay, Merging, PendingPart, Remainder
 from instrc.schema.flattening.contradictions import Flattening, report_lost, too_large
-from instrc.schema.flattening.unevaluated import evaluated
+from instrc.schema.flattening.unevaluated import evaluated, items_void, matters, properties_void
 from instrc.schema.laws.arrays import ItemRules, join_items
 from instrc.schema.laws.properties import ForbiddenProperty, PropertyRules, join_properties, names_to_match, without_idle_patterns
 from instrc.schema.references import Term
@@ -81,13 +81,6 @@ class MergeState(Merging):
 
     def watch(self) -> MarksThatStay:
         """Return which `unevaluated…` stay, since what they are about depends on the instance, here or around us."""
-        from instrc.schema.flattening.unevaluated import (
-            evaluated,  # few schemas have them
-            items_void,
-            matters,
-            properties_void,
-        )
-
         views = [conjunct.view for conjunct in self.conjuncts]
         store = self.run.store
         properties = items = False
@@ -195,7 +188,7 @@ def _read_unevaluated(state: MergeState, place: int, said: _Said) -> None:
             said.open_extra = value
     elif certain.all_properties or unevaluated.excluded("object", views):
         pass
-    elif certain.covers_properties(possible) or unevaluated.properties_void(views, certain, possible, value):
+    elif certain.covers_properties(possible) or properties_void(views, certain, possible, value):
         said.groups.append(
             PropertyRules(
                 {name: [] for name in (*certain.names, *possible.names)},
@@ -316,7 +309,7 @@ def items(state: MergeState) -> Remainder:
             certain, possible = evaluated(state.run.store, conjunct.node, scope)
             if value in TRIVIAL:
                 trivial = value
-            elif certain.all_items or unevaluated.items_void(state.run.store, views, certain, value):
+            elif certain.all_items or items_void(state.run.store, views, certain, value):
                 pass
             elif certain.covers_items(possible):
                 parts.append(ItemRules([(True, scope)] * certain.items, (value, scope)))

@@ -6,20 +6,21 @@ from itertools import product
 from math import prod
 from typing import cast
 
+from instrc.schema.flattening import groups
 from instrc.schema.flattening.conjunction import (
     NO_REMAINDER,
     NOTHING,
     SHARED,
-    Conjunct,
     Expansion,
     Finalization,
     Merging,
     PendingPart,
     Remainder,
 )
-from instrc.schema.flattening.contradictions import Flattening
-from instrc.schema.flattening.expand import expand
+from instrc.schema.flattening.contradictions import Flattening, report_contradiction
+from instrc.schema.flattening.expand import expand, is_single
 from instrc.schema.flattening.groups import MergeState
+from instrc.schema.flattening.unevaluated import marks_nothing, to_open
 from instrc.schema.kinds import has_type, types_of, unique
 from instrc.schema.laws.law import NO_LAW, UNSATISFIABLE, Intersect, Verdict, same
 from instrc.schema.laws.numbers import BOUNDS, empty_range, redundant_bound
@@ -161,8 +162,6 @@ def keep_alternatives_separate(state: MergeState, keyword: str, places: list[int
 
 def conditions(state: MergeState, _keyword: str, places: list[int]) -> Remainder:
     """Keep each `if` with its own `then` and `else`; one without both says nothing."""
-    from instrc.schema.flattening.unevaluated import marks_nothing  # few schemas have conditions
-
     containers = [state.out]  # the last one is for the next
     for place in places:
         conjunct = state.conjuncts[place]
@@ -251,8 +250,6 @@ def _reconcile(state: MergeState) -> bool:
     in_order_of_properties(state.out)
     found = clash(state.out)
     if found is not None:
-        from instrc.schema.flattening.contradictions import report_contradiction  # for a mistake
-
         left, right = [(state.conjuncts[state.groups[keyword][-1]], keyword) for keyword in found]
         report_contradiction(state.run, left, right)
     return found is None
@@ -260,12 +257,9 @@ def _reconcile(state: MergeState) -> bool:
 
 def _joined_groups(state: MergeState, *, properties: bool, items: bool) -> list[Remainder]:
     """Join what several conjuncts say about properties, and about items."""
-    from instrc.schema.flattening.groups import items as items_of  # most conjunctions leave their properties and items open
-    from instrc.schema.flattening.groups import properties as properties_of
-
-    joined = [properties_of(state)] if properties else []
+    joined = [groups.properties(state)] if properties else []
     if items:
-        joined.append(items_of(state))
+        joined.append(groups.items(state))
     if len(state.pending) > 1:
         _in_written_order(state)
     return joined
@@ -318,8 +312,6 @@ def _by_law(state: MergeState, keyword: str, places: list[int], law: Intersect) 
                 break
             result = law(other, value)
             if result is UNSATISFIABLE:
-                from instrc.schema.flattening.contradictions import report_contradiction  # as above
-
                 report_contradiction(state.run, (state.conjuncts[since[index]], keyword), (state.conjuncts[place], keyword))
                 return None
             if result is not NO_LAW:
@@ -436,13 +428,10 @@ def _opened(run: Flattening, terms: list[Term], expansion: Expansion) -> Expansi
     fold: frozenset[str] = frozenset()
     opened: frozenset[int] = frozenset()
     while True:
-        groups = expansion.groups
-        single = frozenset(
-            keyword for keyword in ("anyOf", "oneOf") if _some_single(keyword, expansion.conjuncts, groups.get(keyword))
-        )
+        single = frozenset(keyword for keyword in ("anyOf", "oneOf") if _some_single(keyword, expansion))
         if not single <= fold:
             fold |= single
-        elif (unit := _to_open(run, expansion)) is not None:
+        elif (unit := to_open(run.store, expansion)) is not None:
             opened |= {unit}
         else:
             return expansion
@@ -453,21 +442,7 @@ def _opened(run: Flattening, terms: list[Term], expansion: Expansion) -> Expansi
         expansion = again
 
 
-def _to_open(run: Flattening, expansion: Expansion) -> int | None:
-    """Return a unit that has to be opened, if any."""
-    if not expansion.units:
-        return None
-    from instrc.schema.flattening.unevaluated import to_open  # few conjunctions have units
-
-    return to_open(run.store, expansion)
-
-
-def _some_single(keyword: str, conjuncts: list[Conjunct], places: list[int] | None) -> bool:
+def _some_single(keyword: str, expansion: Expansion) -> bool:
     """Tell whether one of several `anyOf` or `oneOf` has a single branch, which may as well be merged."""
-    if places is None or len(places) < 2:
-        return False
-    return any(_is_single(conjuncts[place].view[keyword]) for place in places)
-
-
-def _is_single(value: Json) -> bool:
-    return value.__class__ is list and len(value) == 1
+    places = expansion.groups.get(keyword, ())
+    return len(places) > 1 and any(is_single(expansion.conjuncts[place].view, keyword) for place in places)

@@ -12,7 +12,7 @@ from instrc import problems
 from instrc.problems.report import Report
 from instrc.schema.drafts import is_mixin
 from instrc.schema.flattening.conjunction import STRIPPED, Collecting, DerivedSchema, GoOn, PendingPart
-from instrc.schema.flattening.contradictions import Flattening
+from instrc.schema.flattening.contradictions import Flattening, one_line
 from instrc.schema.kinds import is_number, unique
 from instrc.schema.references import DynamicScope, Term
 from instrc.schema.vocabulary import IN_PLACE
@@ -142,8 +142,6 @@ def _conflict(
     report: Report | None, key: str, one: Json, other: Json, applied: str, at: Span | None, *, impossible: bool
 ) -> None:
     if report is not None:
-        from instrc.schema.flattening.contradictions import one_line  # for a mistake
-
         mixin, filling = one_line(one), one_line(other)
         found = problems.schemas.SlotConflict(
             at=at, key=key, mixin=mixin, filling=filling, applied=applied, impossible=impossible

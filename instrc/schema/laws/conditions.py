@@ -14,19 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from instrc.schema.kinds import kinds_spoken_of, own_kinds
-from instrc.schema.laws.law import Answer, KeywordLaws, Kinds, Relation, Schema
+from instrc.schema.laws.law import Answer, InstanceEvaluation, KeywordLaws, Kinds, Relation, Relations, Schema
 from instrc.schema.vocabulary import NAMED, NO_ASSERTIONS, SPEAKS_OF
 from instrc.schema.walk import TRIVIAL, required_names
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 from instrc.text.limits import DEPTH
-
-if TYPE_CHECKING:
-    from instrc.schema.laws.law import InstanceEvaluation, Relations
 
 CHAINED_CONDITIONS: Final = 40
 """Conditions that are asked one in the `else` of another: validators follow each level on their own stack."""

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sized
 from math import ceil, floor, gcd, inf, isfinite
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 from msgspec import Struct
 
 from instrc.schema.kinds import NUMBERS, is_number, types_of
-from instrc.schema.laws.law import NO_LAW, Answer, KeywordLaws, Kinds, Schema, Verdict
+from instrc.schema.laws.law import NO_LAW, Answer, InstanceEvaluation, KeywordLaws, Kinds, Relations, Schema, Verdict
 from instrc.text.jsonvalue import Json, as_number
-
-if TYPE_CHECKING:
-    from instrc.schema.laws.law import InstanceEvaluation, Relations
-
 
 # Bounds, of numbers and of sizes: the ranges that they leave, and the laws that hold of every bound.
 

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 
-from instrc.schema.laws.law import Answer, KeywordLaws, Kinds, Schema, all_satisfied, opposite
+from instrc.schema.laws.law import Answer, InstanceEvaluation, KeywordLaws, Kinds, Relations, Schema, all_satisfied, opposite
 from instrc.schema.patterns import matches
 from instrc.schema.references import Term
 from instrc.schema.walk import TRIVIAL, of_property
 from instrc.text.jsonvalue import Json, as_object, mapping
 from instrc.text.limits import MATCHED_AT_ONCE
-
-if TYPE_CHECKING:
-    from instrc.schema.laws.law import InstanceEvaluation, Relations
 
 Terms: TypeAlias = list[Term]
 """Schemas that must hold together, each with the scope to read it in."""

@@ -5,14 +5,21 @@ That a schema which lists its values implies another one, or is disjoint from it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from instrc.schema.kinds import EqualityKeys, kind_of_value, kinds_of_types, types_of
-from instrc.schema.laws.law import NO_LAW, UNSATISFIABLE, Answer, KeywordLaws, Kinds, Schema, Verdict
+from instrc.schema.laws.law import (
+    NO_LAW,
+    UNSATISFIABLE,
+    Answer,
+    InstanceEvaluation,
+    KeywordLaws,
+    Kinds,
+    Relations,
+    Schema,
+    Verdict,
+)
 from instrc.text.jsonvalue import Json, equal
-
-if TYPE_CHECKING:
-    from instrc.schema.laws.law import InstanceEvaluation, Relations
 
 
 def _type(left: Json, right: Json) -> Json | Verdict:
