@@ -8,7 +8,7 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from instrc.schema.references import DynamicScope, Term
-from instrc.schema.vocabulary import IDENTIFIERS
+from instrc.schema.vocabulary import IDENTIFIERS, MANY, NAMED, ONE
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject
 
 Key: TypeAlias = tuple[object, ...]
@@ -129,6 +129,25 @@ class PendingPart(Struct, frozen=True, eq=False, gc=False):
     """Whether its one term is a schema that applies mixins, to be done as such."""
     schemas: list[Json] | None = None
     """In place of very many terms: their schemas, all of which are read in the scope that the run begins in."""
+
+
+def carry(
+    container: JsonObject, keyword: str, value: Json, scope: DynamicScope, needs_flattening: set[int]
+) -> Iterator[PendingPart]:
+    """Take over a keyword with the schemas it holds, all read in one scope; yield those that are to be done."""
+    container[keyword] = value
+    if isinstance(value, list):
+        places = [at for at, each in enumerate(value) if id(each) in needs_flattening and each.__class__ is dict]
+        if places and keyword in MANY:
+            container[keyword] = branches = value.copy()
+            yield from (PendingPart(branches, at, [(value[at], scope)]) for at in places)
+    elif isinstance(value, dict) and keyword in NAMED:
+        names = [name for name, each in value.items() if id(each) in needs_flattening and each.__class__ is dict]
+        if names:
+            container[keyword] = schemas = value.copy()
+            yield from (PendingPart(schemas, name, [(value[name], scope)]) for name in names)
+    elif isinstance(value, dict) and keyword in ONE and id(value) in needs_flattening:
+        yield PendingPart(container, keyword, [(value, scope)])
 
 
 class InProgress:

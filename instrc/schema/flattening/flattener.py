@@ -24,6 +24,7 @@ from instrc.schema.flattening.conjunction import (
     Key,
     Merging,
     PendingPart,
+    carry,
 )
 from instrc.schema.flattening.contradictions import FlattenOptions, report_refusal, too_large
 from instrc.schema.flattening.definitions import RecursiveDefinitions
@@ -36,7 +37,7 @@ from instrc.schema.kinds import types_of
 from instrc.schema.laws.law import NO_LAW, UNSATISFIABLE, Verdict, same
 from instrc.schema.laws.table import LAWS
 from instrc.schema.references import DynamicScope, SchemaStore, Term
-from instrc.schema.vocabulary import FOLLOWERS, MANY, NAMED, ONE
+from instrc.schema.vocabulary import FOLLOWERS, NAMED
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, equal, put
 from instrc.text.limits import MANY_TERMS, REMEMBERED_LISTS
 
@@ -217,7 +218,7 @@ class PlainMerging(Tracing):
                     if keyword in _WITH_PARTS and not self._join_parts(frame, keyword, several[keyword]):
                         return None
                 elif keyword in _WITH_PARTS and isinstance(value, dict | list):
-                    self._carry(frame, keyword, value)
+                    frame.pending += carry(out, keyword, value, self.home, self.needs_flattening)
         in_order_of_properties(out)
         if not frame.pending:
             return self._decided(key, False if is_impossible(out) else out)
@@ -235,22 +236,6 @@ class PlainMerging(Tracing):
         self.count_frame()
         self.done[key] = out
         return out
-
-    def _carry(self, frame: Merging, keyword: str, value: JsonObject | JsonArray) -> None:
-        """Take over a keyword of one piece with the schemas it holds."""
-        needs_flattening, home = self.needs_flattening, self.home
-        if isinstance(value, list):
-            places = [at for at, schema in enumerate(value) if id(schema) in needs_flattening and schema.__class__ is dict]
-            if places and keyword in MANY:
-                frame.out[keyword] = branches = value.copy()
-                frame.pending += [PendingPart(branches, at, [(value[at], home)]) for at in places]
-        elif keyword in NAMED:
-            names = [name for name, schema in value.items() if id(schema) in needs_flattening and schema.__class__ is dict]
-            if names:
-                frame.out[keyword] = schemas = value.copy()
-                frame.pending += [PendingPart(schemas, name, [(value[name], home)]) for name in names]
-        elif id(value) in needs_flattening:
-            frame.pending.append(PendingPart(frame.out, keyword, [(value, home)]))
 
     def _join_parts(self, frame: Merging, keyword: str, values: list[Json]) -> bool:
         """Let the schemas that a keyword holds in several pieces hold together; false if it takes more than that."""
@@ -347,31 +332,14 @@ def frame_of_one(run: Tracing, conjunct: Conjunct) -> Merging:
     """Return the frame of a conjunction of one conjunct: only what stands below it changes."""
     view, scope = conjunct.view, conjunct.scope
     references = scope.resource.dialect.references
-    needs_flattening = run.store.needs_flattening
-    out: dict[str, Json] = {}
+    out: JsonObject = {}
     frame = Merging(out)
-    pending = frame.pending
     for keyword, value in view.items():
         if keyword in STRIPPED or keyword == "allOf" or (keyword in references and value.__class__ is str):
             continue
         out[keyword] = value
-        if isinstance(value, dict):
-            if keyword in NAMED:
-                changed: dict[str, Json] | None = None
-                for name, child in value.items():
-                    if child.__class__ is dict and id(child) in needs_flattening:
-                        if changed is None:
-                            out[keyword] = changed = value.copy()
-                        pending.append(PendingPart(changed, name, [(child, run.store.below(child, scope))]))
-            elif keyword in ONE and id(value) in needs_flattening:
-                pending.append(PendingPart(out, keyword, [(value, run.store.below(value, scope))]))
-        elif isinstance(value, list) and keyword in MANY:
-            items: list[Json] | None = None
-            for index, child in enumerate(value):
-                if child.__class__ is dict and id(child) in needs_flattening:
-                    if items is None:
-                        out[keyword] = items = value.copy()
-                    pending.append(PendingPart(items, index, [(child, run.store.below(child, scope))]))
+        if value.__class__ is dict or value.__class__ is list:
+            frame.pending += carry(out, keyword, value, scope, run.store.needs_flattening)
     if run.options.trace:
         run.origins[id(out)] = (out, {keyword: [(conjunct, keyword)] for keyword in out})
     return frame

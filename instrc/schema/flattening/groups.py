@@ -7,13 +7,21 @@ from typing import Final
 from msgspec import Struct, field
 
 from instrc.schema.flattening import unevaluated
-from instrc.schema.flattening.conjunction import UNWATCHED, Conjunct, Expansion, MarksThatStay, Merging, PendingPart, Remainder
+from instrc.schema.flattening.conjunction import (
+    UNWATCHED,
+    Conjunct,
+    Expansion,
+    MarksThatStay,
+    Merging,
+    PendingPart,
+    Remainder,
+    carry,
+)
 from instrc.schema.flattening.contradictions import Flattening, report_lost, too_large
 from instrc.schema.flattening.unevaluated import evaluated, items_void, matters, properties_void
 from instrc.schema.laws.arrays import ItemRules, join_items
 from instrc.schema.laws.properties import ForbiddenProperty, PropertyRules, join_properties, names_to_match, without_idle_patterns
 from instrc.schema.references import Term
-from instrc.schema.vocabulary import MANY, NAMED
 from instrc.schema.walk import TRIVIAL
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, mapping
 from instrc.text.limits import MATCHED_AT_ONCE
@@ -61,23 +69,9 @@ class MergeState(Merging):
 
     def carry(self, container: JsonObject, keyword: str, conjunct: Conjunct) -> None:
         """Take over a keyword of one conjunct with the schemas it holds."""
-        value, scope = conjunct.view[keyword], conjunct.scope
-        needs_flattening = self.needs_flattening
-        container[keyword] = value
-        if id(conjunct.node) not in needs_flattening:
-            return
-        if isinstance(value, dict) and keyword not in NAMED:
-            self.place_child(container, keyword, [(value, scope)])
-        elif isinstance(value, dict):
-            names = [name for name, schema in value.items() if schema.__class__ is dict and id(schema) in needs_flattening]
-            if names:
-                container[keyword] = schemas = value.copy()
-                self.pending += [PendingPart(schemas, name, [(value[name], scope)]) for name in names]
-        elif isinstance(value, list) and keyword in MANY:
-            places = [at for at, schema in enumerate(value) if schema.__class__ is dict and id(schema) in needs_flattening]
-            if places:
-                container[keyword] = branches = value.copy()
-                self.pending += [PendingPart(branches, at, [(value[at], scope)]) for at in places]
+        container[keyword] = conjunct.view[keyword]
+        if id(conjunct.node) in self.needs_flattening:
+            self.pending += carry(container, keyword, conjunct.view[keyword], conjunct.scope, self.needs_flattening)
 
     def watch(self) -> MarksThatStay:
         """Return which `unevaluated…` stay, since what they are about depends on the instance, here or around us."""
