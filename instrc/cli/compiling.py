@@ -291,7 +291,8 @@ def _tools(export: NamedArtefact, emit: Emit | None, report: Report) -> Iterator
         return
     schema = document_to_print(export, Emit.FLAT if emit is Emit.FLAT else Emit.TOOL, report)
     if schema is not None:
-        yield Tool(_name_of(export, schema), schema, _description(schema) or export.artefact.title)
+        title = _description(schema) or export.artefact.title
+        yield Tool(_name_of(export, schema), schema, title, hints=export.artefact.hints)
 
 
 def _chunks(export: NamedArtefact) -> Iterator[Tool]:
@@ -300,9 +301,10 @@ def _chunks(export: NamedArtefact) -> Iterator[Tool]:
     from instrc.tools.tool import Tool
 
     tool = export.artefact.documents["tool"]
-    yield Tool(export.stem, tool, _description(tool) or export.artefact.title)
+    hints = export.artefact.hints
+    yield Tool(export.stem, tool, _description(tool) or export.artefact.title, hints=hints)
     for chunk, schema in later_schemas(export.artefact).items():
-        yield Tool(f"{export.stem}_{chunk}", schema, export.artefact.title)
+        yield Tool(f"{export.stem}_{chunk}", schema, export.artefact.title, hints=hints)
 
 
 def _description(schema: Json) -> str | None:

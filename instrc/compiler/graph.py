@@ -17,7 +17,7 @@ from instrc.text.limits import FLAT_SCHEMAS
 from instrc.text.source import Source, Span
 
 if TYPE_CHECKING:
-    from instrc.tools.tool import Tool
+    from instrc.tools.tool import Hint, Tool
 
 
 # What is read in a program: inputs, steps and blocks by number, names of blocks, and members of these.
@@ -749,6 +749,15 @@ _NUMBER = re.compile(r"^step\d+_")
 """What stands before the name of a step in its key."""
 
 
+class Hinted(Struct, frozen=True):
+    """The hints that stand in descriptions."""
+
+    around: tuple[str, ...]
+    """The sentence around its paths; nothing if there are no hints."""
+    paths: tuple[str, ...]
+    """The paths in each of them, as they are listed there."""
+
+
 class Artefact(Struct, frozen=True, eq=False):
     """The documents of one export; `tool` and `result` are always among them."""
 
@@ -760,6 +769,8 @@ class Artefact(Struct, frozen=True, eq=False):
     its `flat` view, or the direct `call`."""
     plan: Plan | None = None
     """What they were emitted from, which is neither compared nor shown; a vibe file has none."""
+    told: Hinted | None = None
+    """The hints in descriptions of the documents, likewise; `None` if nobody knows them."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Artefact):
@@ -775,7 +786,14 @@ class Artefact(Struct, frozen=True, eq=False):
         """Return the tool that a model fills in."""
         from instrc.tools.tool import Tool, checked_json  # most compilations hand no artefact to a provider
 
-        return Tool(name or self.name, checked_json(self.documents["tool"]), self.title)
+        return Tool(name or self.name, checked_json(self.documents["tool"]), self.title, hints=self.hints)
+
+    @property
+    def hints(self) -> tuple[Hint, ...] | None:
+        """The hints in descriptions of the documents; `None` if nobody knows them."""
+        from instrc.tools.tool import Hint  # as above
+
+        return None if self.told is None else tuple([Hint.of(self.told.around, paths) for paths in self.told.paths])
 
     @property
     def step(self) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import UnionType
 from typing import NamedTuple, Protocol, TypeAlias, cast, runtime_checkable
@@ -27,6 +27,23 @@ class Example(NamedTuple):
     request: str | None = None
 
 
+class Hint(NamedTuple):
+    """A sentence in descriptions that says which results a step reads, as the compiler has put it together."""
+
+    text: str
+    paths: tuple[tuple[int, int], ...]
+    """Where in the text the paths stand, each from its first character to behind its last."""
+
+    @classmethod
+    def of(cls, around: Sequence[str], paths: str) -> Hint:
+        """Return a hint of the parts around the paths, which are the same in each place."""
+        text, places = around[0], []
+        for part in around[1:]:
+            places.append((len(text), len(text) + len(paths)))
+            text += paths + part
+        return cls(text, tuple(places))
+
+
 class Tool(NamedTuple):
     """A schema with the name and the description under which a model is shown it."""
 
@@ -40,6 +57,8 @@ class Tool(NamedTuple):
     """Of several tools that together exceed a budget, those of the greatest number stay strict."""
     examples: tuple[Example, ...] = ()
     """Values to show the model, where a provider has a field for them."""
+    hints: tuple[Hint, ...] | None = None
+    """The hints in descriptions of the schema, in which properties are named as they are sent; `None` if nobody knows them."""
 
 
 @runtime_checkable

@@ -223,6 +223,22 @@ def test_targets_are_added_to_a_folder_with_the_way_back(instrc: Instrc, folder:
     assert list(flat["function"]["parameters"]["properties"]) == ["step1_greet", "step2_send", "step3_answer"]
 
 
+@pytest.mark.parametrize("hint", ["See {paths}.", "Читай тему: {paths}", "{paths}, и снова {paths}!", "Use {paths}."])
+def test_a_hint_names_keys_as_the_target_renames_them(instrc: Instrc, folder: Path, hint: str) -> None:
+    texts = {"тема": {"type": "string"}, "тему": {"type": "string", "description": "Одна тема."}}
+    (folder / "pyproject.toml").write_text(f'[tool.instrc]\nroots = ["schemas"]\nhint = "{hint}"\n')
+    (folder / "schemas/найти.vibe.json").write_text(json.dumps({"type": "object", "properties": texts, "required": [*texts]}))
+    (folder / "schemas/написать.vibe.json").write_text('{"type": "object", "properties": {"text": {"type": "string"}}}')
+    (folder / "письмо.aug").write_text("const found = Найти();\nНаписать(found.тема);\n")
+    done = instrc("compile", "письмо.aug", "--target", "anthropic")
+    found, written = json.loads(done.out)["input_schema"]["properties"].values()
+    assert list(found["properties"]) == ["tema", "temu"]
+    assert found["properties"]["temu"]["description"] == "Одна тема."
+    assert written["description"] == hint.replace("{paths}", "step1_nayti.tema")
+    kept = json.loads(instrc("compile", "письмо.aug", "--target", "jsonschema").out)["properties"]
+    assert kept["step2_написать"]["description"] == hint.replace("{paths}", "step1_найти.тема")
+
+
 def test_several_tools_are_one_request_with_one_way_back(instrc: Instrc, folder: Path) -> None:
     tools = json.loads(instrc("compile", "two.aug", "--target", "openai", "--map", "map.json").out)
     assert [tool["function"]["name"] for tool in tools] == ["first", "second"]

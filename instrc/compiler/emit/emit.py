@@ -16,6 +16,7 @@ from instrc.compiler.graph import (
     Do,
     Each,
     Emit,
+    Hinted,
     ObjectReading,
     Path,
     Plan,
@@ -191,12 +192,15 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
     bare = plan.bare and batch <= 1
     documents: dict[Emit, JsonObject] = {}
     paths = Paths(plan)
+    told: dict[str, None] = {}
 
     def schemas_for(part: Purpose) -> StepSchemas:
         items = (None,) if batch <= 1 else tuple(range(1, batch + 1))
         names = (definition_name(chunk, item) for chunk in plan.walk() for item in {None, *items})
         definitions = DocumentDefinitions(names if part == "process" else ())
-        return StepSchemas(plan, part, paths, batch=batch, hint=hint, definitions=definitions, whole=bare)
+        made = StepSchemas(plan, part, paths, batch=batch, hint=hint, definitions=definitions, whole=bare)
+        made.hints.written = told
+        return made
 
     schemas = schemas_for("tool")
     tool = _entry(plan, schemas, title, bare=bare, stripped="engine")
@@ -211,7 +215,7 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
         documents["result"] = as_object(strip(tool, {"all"}))
     if shape == "call":
         documents["call"] = _call(plan, schemas, tool)
-    return Artefact(plan.flat.graph.name, title, documents, plan)
+    return Artefact(plan.flat.graph.name, title, documents, plan, Hinted(tuple((hint or "").split("{paths}")), tuple(told)))
 
 
 def _entry(plan: Plan, schemas: StepSchemas, title: str | None, *, bare: bool, stripped: str) -> JsonObject:

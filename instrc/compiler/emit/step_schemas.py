@@ -279,6 +279,8 @@ class Hints:
             self._inputs = {suffixed(name, item): each for name, each in self.graph.inputs.items() for item in items}
         self.tells_references = part == "process" and not self._inputs
         """Whether it tells the very paths that are written for the engine."""
+        self.written: dict[str, None] = {}
+        """The paths of all hints, as they are listed in them."""
 
     def told(self, reads: Sequence[Path], item: int | None) -> list[str]:
         """Return the paths that a step reads and that exist in this document, as a hint shows them."""
@@ -296,7 +298,9 @@ class Hints:
 
     def said(self, told: Sequence[str]) -> str:
         """Return the hint for some paths."""
-        return ", ".join(told).join(self._around_paths)
+        paths = ", ".join(told)
+        self.written[paths] = None
+        return paths.join(self._around_paths)
 
     def around(self, room: DescribedSchema) -> list[str]:
         """Return the parts of a description with a hint: before its path, and after it."""
@@ -520,7 +524,10 @@ class StepSchemas:
             and step.timing is NO_TIMING
             and not step.fail
         ):
-            return form.frame.given(self.paths.text(reads[0], item))
+            path = self.paths.text(reads[0], item)
+            if form.frame.around is not None:
+                self.hints.written[path] = None
+            return form.frame.given(path)
         schema = form.schema
         if not isinstance(schema, dict) or isinstance(step.content, Constant):
             return schema

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -34,7 +34,7 @@ from instrc.text.jsonvalue import Json, JsonObject, Payload, at, equal, mapping,
 from instrc.text.limits import UNROLL
 from instrc.tools.given import ToolLike, tool_of
 from instrc.tools.python_values import json_of, why_unwritten
-from instrc.tools.tool import Example, Tool, checked_json, schema_of
+from instrc.tools.tool import Example, Hint, Tool, checked_json, schema_of
 
 # Write a value as a model would write it for a target: for the examples that a model is shown.
 
@@ -250,29 +250,34 @@ def report_losses(result: Lowering, *, strict: bool, report: Report | None) -> L
 #
 # A word is taken for the name of a property if it could be nothing else: it has a sign or a digit in it (`step1_найти`,
 # `$score`),
-# it stands in quotes or backticks, or the sentence is a hint of the compiler, which lists names (`Use тема, имя.`).
+# it stands in quotes or backticks, in a path (`step1_find.тема`), or in a hint, whose places the compiler tells with the schema.
 # An ordinary word of a text (`Полное имя`) stays, though a property may be called so.
 
 
-_HINT = re.compile(r"^Use .+\.$", re.MULTILINE)
+_USUAL_HINT = re.compile(r"^Use .+\.$", re.MULTILINE)
+"""Hints in a schema of which nobody knows the hints, as in one that was read from a file."""
 _QUOTES = "`\"'«»“”„"
 
 
 class Mentions:
     """The names that are sent in place of others, found in texts."""
 
-    def __init__(self, sent: Mapping[str, str]) -> None:
-        """`sent` is what is sent for each name that changes."""
+    def __init__(self, sent: Mapping[str, str], hints: Sequence[Hint] | None = None) -> None:
+        """`sent` is what is sent for each name that changes, `hints` are those in the texts, `None` if nobody knows them."""
         self._sent = dict(sent)
         words = sorted((name for name in sent if name), key=len, reverse=True)
         self._any = _matching(words)
         self._sure = _matching([name for name in words if not name.isalpha()])
+        changed = {hint.text: new for hint in hints or () if (new := self._in_hint(hint)) != hint.text}
+        longest_first = "|".join(map(re.escape, sorted(changed, key=len, reverse=True)))
+        self._hints = _USUAL_HINT if hints is None else re.compile(longest_first or r"(?!)")
+        self._changed_hints = changed
 
     def in_text(self, text: str) -> str:
         """Return a text that names properties as they are sent."""
         if not any(name in text for name in self._sent):
             return text
-        text = _HINT.sub(lambda hint: self._any.sub(self._replaced, hint.group()), text)
+        text = self._hints.sub(self._hint_replaced, text)
         text = self._any.sub(self._quoted, text)
         return self._sure.sub(self._replaced, text)
 
@@ -291,10 +296,28 @@ class Mentions:
     def _replaced(self, match: re.Match[str]) -> str:
         return self._sent[match.group()]
 
+    def _hint_replaced(self, match: re.Match[str]) -> str:
+        known = self._changed_hints.get(match.group())
+        return self._any.sub(self._replaced, match.group()) if known is None else known
+
+    def _in_hint(self, hint: Hint) -> str:
+        """Return the text of a hint with the names in its paths as they are sent."""
+        made, end = [], 0
+        for start, stop in hint.paths:
+            made += [hint.text[end:start], self._any.sub(self._replaced, hint.text[start:stop])]
+            end = stop
+        return "".join([*made, hint.text[end:]])
+
     def _quoted(self, match: re.Match[str]) -> str:
         text, start, end = match.string, match.start(), match.end()
         quoted = start > 0 and end < len(text) and text[start - 1] in _QUOTES and text[end] in _QUOTES
-        return self._sent[match.group()] if quoted else match.group()
+        return self._sent[match.group()] if quoted or _in_path(text, start, end) else match.group()
+
+
+def _in_path(text: str, start: int, end: int) -> bool:
+    """Say whether a word is joined to another one by a dot."""
+    after, before = text[end : end + 2], text[max(start - 2, 0) : start]
+    return (after[:1] == "." and after[1:].isidentifier()) or (before[1:] == "." and f"_{before[:1]}".isidentifier())
 
 
 def _matching(words: list[str]) -> re.Pattern[str]:
@@ -342,7 +365,7 @@ def _with_description(built: Built, flat: Json, tool: Tool, dialect: Dialect) ->
     """Return the description of the tool, within its limit, and the schema with what does not go there."""
     said, schema = _said_once(built.schema, tool.description, flat, dialect)
     if built.back:
-        mentions = Mentions({name: sent for sent, name in built.back.items()})
+        mentions = Mentions({name: sent for sent, name in built.back.items()}, tool.hints)
         said, schema = None if said is None else mentions.in_text(said), mentions.in_schema(schema)
     most = dialect.limits.description
     if said is not None and most is not None and len(said) > most:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from objects import closed
 
-from instrc import encode, lift, lower, targets
+import instrc
+from instrc import Tool, encode, lift, lower, targets
 from instrc.providers.lowering.context import legal  # one step of a lowering
 from instrc.providers.lowering.lower import Mentions  # one step of a lowering
+from instrc.tools.tool import Hint  # what the compiler hands to lowering
 
 ANTHROPIC = targets()["anthropic"].key
 GEMINI = targets()["gemini"].key
@@ -176,3 +180,40 @@ def test_several_names_are_allowed_if_each_is(names: list[str]) -> None:
 @pytest.mark.parametrize("text", ["Use {}.", "Read {} first.", "Read `{}` and write it."])
 def test_of_two_names_that_begin_alike_a_text_means_the_longer_one(text: str) -> None:
     assert Mentions({"a.b": "a_b", "a.b.c": "a_b_c"}).in_text(text.format("a.b.c")) == text.format("a_b_c")
+
+
+HINTS = ["See {paths}.", "Use {paths}.", "Тема: {paths}; имя: {paths}"]
+
+
+@pytest.mark.parametrize("hint", HINTS)
+@pytest.mark.parametrize("naming", ["step", "camel"])
+def test_hints_of_a_program_name_keys_as_they_are_sent(tmp_path: Path, hint: str, naming: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(f'[tool.instrc]\nhint = "{hint}"\nnaming = "{naming}"\n')
+    (tmp_path / "p.aug").write_text("const found = Найти(); Писать(found)")
+    vibes = {"Найти": closed(тема={"type": "string"}, имя={"type": "string"}), "Писать": closed(текст={"type": "string"})}
+    [tool] = instrc.artefacts(tmp_path / "p.aug", vibes=vibes)
+    for source in (tool, *([tool.documents["tool"]] if naming == "step" else [])):
+        for target in ("anthropic", "gemini-schema", "ollama"):
+            lowered = lower(source, target)
+            properties = lowered.schema["properties"]
+            found, written = properties
+            assert found.isascii()
+            assert properties[written]["description"] == hint.replace("{paths}", found), target
+
+
+def test_a_hint_is_known_by_where_its_paths_stand_and_not_by_its_words() -> None:
+    text = "Тема важна. Смотри тема, имя."
+    schema = closed(тема={"type": "string"}, имя={"type": "string", "description": text})
+    told = (Hint.of(["Смотри ", "."], "тема, имя"), Hint.of(["Смотри ", "."], "тема"))
+    assert mentioned(Tool("t", schema)) == text
+    assert mentioned(Tool("t", schema, hints=told)) == "Тема важна. Смотри tema, imya."
+
+
+def mentioned(tool: Tool) -> str:
+    return str(lower(tool, "anthropic").payload["input_schema"]["properties"]["imya"]["description"])
+
+
+def test_names_in_a_path_are_those_that_are_sent() -> None:
+    sent = Mentions({"тема": "tema", "имя": "imya"})
+    assert sent.in_text("Тема find.тема и тема.имя.") == "Тема find.tema и tema.imya."
+    assert sent.in_text("Это тема. Имя и имя.") == "Это тема. Имя и имя."
