@@ -27,9 +27,6 @@ from instrc.text.jsonvalue import Json, JsonObject, Location, equal, listing, ma
 from instrc.text.limits import COMPARED_LEVELS
 from instrc.text.names import free_name
 
-# List the differences of two flat schemas, place by place, in the words of those who use them.
-
-
 ChangeKind: TypeAlias = Literal[
     "added",
     "removed",

@@ -286,9 +286,6 @@ class _References:
             self.turned = self.turned or not _AGAINST.isdisjoint(node)
 
 
-# Tell whether a schema accepts all that another does: proven, shown by an instance, or unknown.
-
-
 Inclusion: TypeAlias = Literal["yes", "no", "unknown"]
 WORDS = frozenset({"title", "description", "examples", "default", "$comment", "deprecated", "$schema"})
 """Keywords that say nothing about instances."""

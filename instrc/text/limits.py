@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-# Limits of what comes in: files, references, and tools that others wrote.
-
-
-# texts and files
-
-
 # files, and what a project sets
 
 VIBE_BYTES: Final = 1024 * 1024
@@ -19,9 +13,6 @@ PROGRAM_BYTES: Final = 1 << 20
 
 
 # Limits of payloads and answers: lowering, codecs, lifting.
-
-
-# lowering
 
 
 # tools, payloads and answers
@@ -35,11 +26,6 @@ UNION_VARIANTS: Final = 300
 SAMPLE_LEVELS: Final = 120
 """Levels of a sample."""
 
-# messages of providers
-
-
-# Limits of programs: syntax, passes, checks, problems, editors.
-
 
 # checks
 
@@ -49,11 +35,6 @@ COMPARED_NAMES: Final = 1_000_000
 """Names that misspelt ones of one file are compared with, all together; a second.  For further ones no names are offered."""
 COMPARED_NAME: Final = 200
 """Letters of a name that are looked at: a name is a few words, and hostile ones must not cost a second."""
-
-# compiling
-
-
-# faces
 
 
 # reading programs, processes and trees of them; what is shown of them
@@ -82,18 +63,6 @@ STRING_PREFIX: Final = 3
 """Letters right before a text that may be a prefix of another language, as `f` in `f"…"`."""
 
 
-# Limits of plans, runs, rehearsals and previews.
-
-
-# plans
-
-
-# runs
-
-
-# plans of others, rehearsals, engines, activities and models
-
-
 # Limits of the algebra of schemas: flattening, relations, witnesses, validation, comparison.
 #
 # A limit either ends in a problem (`too-large`, a note), or only in a less simple result: that is always right.
@@ -103,8 +72,6 @@ STRING_PREFIX: Final = 3
 
 FLAT_SCHEMAS: Final = 1_000_000
 """Schemas of a flat schema, and terms of all its conjunctions: beyond it `too-large`; callers may choose another."""
-
-# comparing branches that stay apart
 
 
 MANY_TERMS: Final = 12
@@ -128,8 +95,6 @@ DEPTH: Final = 20
 BRANCHES_OF_A_PLACE: Final = 20
 """Schemas about one place whose branches are looked into, and branches of each."""
 
-# normalising what others wrote
-
 
 # flattening and comparing results
 
@@ -137,8 +102,6 @@ REMEMBERED_LISTS: Final = 8
 """Lists that a further one is compared with."""
 COMPARED_LEVELS: Final = 60
 """Levels of two vibes that are compared for `instrc diff`."""
-
-# schemas of others
 
 
 # judging values by patterns and plain schemas

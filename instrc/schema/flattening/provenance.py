@@ -13,9 +13,6 @@ from instrc.schema.references import SchemaStore
 from instrc.schema.walk import subschemas
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, listing, pointer
 
-# Say for every keyword of a flat schema where it was written.
-
-
 TRACED_CHARACTERS: Final = 50_000_000
 """Characters of the JSON Pointers in a trace: those of 2,800 lists in one another, or of a million keywords near the top."""
 
