@@ -43,6 +43,7 @@ from instrc.language.surface import (
 )
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
+from instrc.process.flow import FORMS
 from instrc.text.durations import from_words, is_duration
 from instrc.text.jsontext import loads
 from instrc.text.limits import STRING_PREFIX
@@ -77,7 +78,6 @@ NEGATED = {
 }
 """What to write in place of `not`, by the block whose condition it stands in."""
 _DEFINING = ("const", "let", "tool", "input")
-_BLOCKS = ("when", "each", "repeat", "try", "do", "else")
 _OTHERS = {"constant": "const", "inputs": "input", "tools": "tool", "foreach": "each"}
 _INPUTS = frozenset({"param", "params", "parameter", "arg", "argument", "inputs", "variable"})
 """Words for what a program is given, in other systems."""
@@ -104,7 +104,7 @@ def misspelt_input(word: str) -> str | None:
 
 def misspelt_block(word: str) -> str | None:
     """Return the word before the head or the braces of a block that a word may have been."""
-    return _near(word, _BLOCKS)
+    return _near(word, tuple(FORMS))
 
 
 def _near(word: str, keywords: tuple[str, ...]) -> str | None:

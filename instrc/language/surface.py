@@ -273,48 +273,55 @@ def children(node: Expression) -> list[Expression]:
         case Access(base):
             return [base]
         case When() | Each() | Repeat() | Try() | Do():
-            return _inside_block(node)
+            return [each for part in parts(node) for each in (*part.before, *part.inside, *part.after)]
         case _:
             assert_never(node)
 
 
-def bodies(block: Block) -> list[Body]:
-    """Return the bodies of a block, in order of place."""
+class WrittenPart(msgspec.Struct, frozen=True, gc=False):
+    """A body of a block with what belongs to it; every block is a row of these, in order of place."""
+
+    body: Body
+    names: tuple[tuple[str, Span | None], ...] = ()
+    """The names that the block gives to what is in the body, and where they are written."""
+    before: tuple[Expression, ...] = ()
+    """What is read outside of the body: a condition, a list."""
+    after: tuple[Expression, ...] = ()
+    """What is read with the names of the body, behind it: when the rounds end."""
+
+    @property
+    def inside(self) -> list[Expression]:
+        """The expressions of the body."""
+        return [*[statement.value for statement in self.body.statements], self.body.value]
+
+
+def parts(block: Block) -> list[WrittenPart]:
+    """Return the parts of a block: the one place that knows what each block consists of."""
     match block:
+        case Do(body):
+            return [WrittenPart(body)]
         case When(branches, otherwise):
-            return [*(branch.body for branch in branches), *([] if otherwise is None else [otherwise])]
+            found = [WrittenPart(branch.body, before=subjects(branch.condition)) for branch in branches]
+            return found if otherwise is None else [*found, WrittenPart(otherwise)]
+        case Each(name, source, _, body):
+            return [WrittenPart(body, ((name.text, name.span),), (source,))]
         case Repeat():
-            return [block.body, *([] if block.otherwise is None else [block.otherwise])]
+            element = () if block.name is None else ((block.name.text, block.name.span),)
+            outside = () if block.source is None else (block.source,)
+            until = () if block.until is None else subjects(block.until)
+            rounds = WrittenPart(block.body, (*element, ("round", None), ("previous", None), ("rounds", None)), outside, until)
+            return [rounds] if block.otherwise is None else [rounds, WrittenPart(block.otherwise, (("rounds", None),))]
         case Try(body, otherwise):
-            return [body, otherwise]
-        case Each() | Do():
-            return [block.body]
+            return [WrittenPart(body), WrittenPart(otherwise, (("error", None),))]
         case _:
             assert_never(block)
 
 
-def _inside_block(block: Block) -> list[Expression]:
-    found: list[Expression] = []
-    if isinstance(block, When):
-        for branch in block.branches:
-            found += [*subjects(branch.condition), *_inside_body(branch.body)]
-        if block.otherwise is not None:
-            found += _inside_body(block.otherwise)
-        return found
-    if isinstance(block, Each | Repeat) and block.source is not None:
-        found.append(block.source)
-    found += _inside_body(block.body)
-    if isinstance(block, Repeat) and block.until is not None:
-        found += subjects(block.until)
-    if isinstance(block, Repeat | Try) and block.otherwise is not None:
-        found += _inside_body(block.otherwise)
-    return found
+def bodies(block: Block) -> list[Body]:
+    """Return the bodies of a block, in order of place."""
+    return [part.body for part in parts(block)]
 
 
-def _inside_body(body: Body) -> list[Expression]:
-    return [*[statement.value for statement in body.statements], body.value]
-
-
-def subjects(condition: Condition) -> list[Name | Access]:
+def subjects(condition: Condition) -> tuple[Name | Access, ...]:
     """Return what a condition reads."""
-    return [test.subject for test in condition.tests]
+    return tuple([test.subject for test in condition.tests])

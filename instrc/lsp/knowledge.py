@@ -17,7 +17,6 @@ from instrc.language.surface import (
     Anonymous,
     Array,
     Binding,
-    Body,
     Call,
     Do,
     Each,
@@ -34,7 +33,7 @@ from instrc.language.surface import (
     Try,
     Uri,
     When,
-    subjects,
+    parts,
 )
 from instrc.language.surface import Literal as Constant
 from instrc.problems.problem import CompileError
@@ -256,49 +255,24 @@ class _Walk:
 
     def _block(self, node: When | Each | Repeat | Try | Do, scope: VisibleNames) -> None:
         tasks: list[_Task] = []
-        match node:
-            case When(branches, otherwise):
-                for branch in branches:
-                    tasks += [(subject, scope) for subject in subjects(branch.condition)]
-                    tasks += self._body(branch.body, VisibleNames(outer=scope))
-                if otherwise is not None:
-                    tasks += self._body(otherwise, VisibleNames(outer=scope))
-            case Each(name, source, _, body, span):
-                inner = VisibleNames(outer=scope)
-                self._define(inner, Definition(name.text, "element", name.span, span, source, of_list=True))
-                tasks += [(source, scope), *self._body(body, inner)]
-            case Repeat():
-                tasks += self._repeat(node, scope)
-            case Try(body, otherwise):
-                tasks += self._body(body, VisibleNames(outer=scope))
-                last = VisibleNames(outer=scope)
-                self._define(last, Definition("error", "round", body.span, body.span))
-                tasks += self._body(otherwise, last)
-            case Do(body):
-                tasks += self._body(body, VisibleNames(outer=scope))
+        first = parts(node)[0].body.span
+        whole = first if isinstance(node, Try) else node.span
+        for part in parts(node):
+            inner = VisibleNames(outer=scope)
+            for name, span in part.names:
+                if span is not None:
+                    self._define(inner, Definition(name, "element", span, node.span, part.before[0], of_list=True))
+                else:
+                    self._define(inner, Definition(name, "round", first, whole))
+                if name == "previous":
+                    self.index.rounds[first.start] = inner
+            tasks += [(each, scope) for each in part.before]
+            self.index.scopes.append((part.body.span, inner))
+            tasks += [*reversed(self._row(part.body.statements, inner)), (part.body.value, inner)]
+            if part.after:
+                self.index.scopes.append((Span(node.span.source, part.body.span.end, node.span.end), inner))
+                tasks += [(each, inner) for each in part.after]
         self.pending.extend(reversed(tasks))
-
-    def _repeat(self, node: Repeat, scope: VisibleNames) -> list[_Task]:
-        inner = VisibleNames(outer=scope)
-        if node.name is not None and node.source is not None:
-            self._define(inner, Definition(node.name.text, "element", node.name.span, node.span, node.source, of_list=True))
-        for word in ("round", "previous", "rounds"):
-            self._define(inner, Definition(word, "round", node.body.span, node.span))
-        self.index.rounds[node.body.span.start] = inner
-        tasks: list[_Task] = [] if node.source is None else [(node.source, scope)]
-        tasks += self._body(node.body, inner)
-        if node.until is not None:
-            self.index.scopes.append((Span(node.span.source, node.body.span.end, node.span.end), inner))
-            tasks += [(subject, inner) for subject in subjects(node.until)]
-        if node.otherwise is not None:
-            last = VisibleNames(outer=scope)
-            self._define(last, Definition("rounds", "round", node.body.span, node.span))
-            tasks += self._body(node.otherwise, last)
-        return tasks
-
-    def _body(self, body: Body, scope: VisibleNames) -> list[_Task]:
-        self.index.scopes.append((body.span, scope))
-        return [*reversed(self._row(body.statements, scope)), (body.value, scope)]
 
 
 # What can be looked up about the names of a program: vibes, their flat schemas, the members of a value.

@@ -7,6 +7,8 @@ from functools import partial
 from typing import Literal, NoReturn, TypeAlias, TypeGuard
 
 from instrc.process.flow import (
+    CONDITION,
+    FORMS,
     NO_ENGINE,
     Body,
     Branch,
@@ -249,7 +251,8 @@ MisplacedWord: TypeAlias = tuple[tuple[str | int, ...], str]
 
 def fault_of(kind: str, place: Place, engine: JsonObject) -> MisplacedWord | None:
     """Return the first thing that is wrong with an engine property; what is missing is told at the property itself."""
-    words = _WORDS[kind, place]
+    form = FORMS[kind]
+    words = form.block if place == "block" else form.branch
     for word, value in engine.items():
         if word not in words:
             return (word,), f"`{kind}` has no `{word}` here: it takes {', '.join(f'`{each}`' for each in words)}"
@@ -277,15 +280,15 @@ def _of_repeat(engine: JsonObject) -> MisplacedWord | None:
     until = engine.get("until")
     if isinstance(until, dict):
         for word in until:
-            if word not in _CONDITION:
-                return ("until", word), f"a condition has no `{word}`: it takes {', '.join(f'`{each}`' for each in _CONDITION)}"
+            if word not in CONDITION:
+                return ("until", word), f"a condition has no `{word}`: it takes {', '.join(f'`{each}`' for each in CONDITION)}"
         return _of_condition(until, ("until",)) if until else (("until",), _NO_CONDITION)
     return None if "in" in engine else ((), "it says when it ends (`until`), or the list that it goes through (`item`, `in`)")
 
 
 def _of_condition(engine: JsonObject, way: tuple[str | int, ...]) -> MisplacedWord | None:
     """Return what is wrong with a condition; one that says nothing is that of an `else`."""
-    said = {word: engine[word] for word in _CONDITION if word in engine}
+    said = {word: engine[word] for word in CONDITION if word in engine}
     listed = said.get("anyOf")
     if not said:
         return None
@@ -370,19 +373,6 @@ _SHAPES: dict[str, _Shape] = {
     "anyOf": (lambda value: isinstance(value, list), "it is a list of conditions"),
 }
 """What a word holds, and how that is said."""
-_COMMON = ("key", "within", "delay")
-_CONDITION = ("path", "schema", "anyOf")
-_WORDS: dict[tuple[str, Place], tuple[str, ...]] = {
-    ("when", "block"): _COMMON,
-    ("when", "branch"): (*_CONDITION, "value"),
-    ("try", "block"): _COMMON,
-    ("try", "branch"): ("value",),
-    ("each", "block"): ("item", "in", "value", *_COMMON),
-    ("repeat", "block"): ("until", "item", "in", "keep", "hands", "value", *_COMMON),
-    ("else", "branch"): ("of", "value"),
-    ("do", "block"): ("value", *_COMMON),
-}
-"""The words of each block, by where they stand."""
 
 
 # What the JSON of a block says beside its contexts, and the refusal of what cannot be understood.
@@ -407,17 +397,9 @@ def refuse_process(pointer: str, reason: str) -> NoReturn:
     raise UnreadableProcessError(pointer, reason)
 
 
-OWN: dict[str, frozenset[str]] = {
-    "do": frozenset({"type", "properties", "required"}),
-    "each": frozenset({"type", "items", "minItems", "maxItems"}),
-    "repeat": frozenset({"type", "items", "minItems", "maxItems"}),
-}
-"""The keywords of a block's schema that its parts say; of the others `anyOf`."""
-
-
 def about_of(kind: str, schema: JsonObject) -> JsonObject | None:
     """Return what the schema of a block says beside its parts."""
-    own = OWN.get(kind, {"anyOf"})
+    own = FORMS[kind].own
     return {word: each for word, each in schema.items() if word != kind and word not in own} or None
 
 

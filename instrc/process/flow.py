@@ -463,17 +463,95 @@ Block: TypeAlias = When | Each | Repeat | Else | Try | Do
 Context: TypeAlias = Chunk | Block
 
 
-def bodies_of(context: Context) -> tuple[Body, ...]:
-    """Return the bodies of a block, in order; a chunk has none."""
+class BlockPart(msgspec.Struct, frozen=True, gc=False):
+    """A body of a block with what belongs to it; every block is a row of these."""
+
+    body: Body
+    names: tuple[str, ...] = ()
+    """The names that the block gives to what is in the body."""
+    condition: Condition | None = None
+    """When the body runs, read outside of it."""
+    until: Condition | None = None
+    """When its rounds end, read with its names."""
+
+
+def parts_of(context: Context) -> tuple[BlockPart, ...]:
+    """Return the parts of a block, in order: the one place that knows what each block consists of; a chunk has none."""
     match context:
         case Chunk():
             return ()
+        case Do(body=body):
+            return (BlockPart(body),)
         case When(branches=branches):
-            return tuple(branch.body for branch in branches)
-        case Try(body=first, otherwise=second):
-            return first, second
-        case _:
-            return (context.body,)
+            return tuple([BlockPart(branch.body, condition=branch.condition) for branch in branches])
+        case Each(body=body, item=item):
+            return (BlockPart(body, (item,)),)
+        case Repeat(body=body, item=element, until=until):
+            return (BlockPart(body, ("round", "previous", "rounds", *([element] if element else ())), until=until),)
+        case Else(body=body):
+            return (BlockPart(body, ("rounds",)),)
+        case Try(body=body, otherwise=otherwise):
+            return BlockPart(body), BlockPart(otherwise, ("error",))
+
+
+def source_of_block(context: Context) -> Value | None:
+    """Return the list that a block runs over, if it has one."""
+    return context.source if isinstance(context, Each | Repeat) else None
+
+
+def reads_before(context: Context) -> Iterator[Read]:
+    """Yield what a block reads before anything in it runs: its conditions, its list."""
+    for part in parts_of(context):
+        for read, _ in part.condition.tests if part.condition else ():
+            yield read
+    yield from reads_of(source_of_block(context))
+
+
+def bodies_of(context: Context) -> tuple[Body, ...]:
+    """Return the bodies of a block, in order; a chunk has none."""
+    return tuple([part.body for part in parts_of(context)])
+
+
+_COMMON = ("key", "within", "delay")
+CONDITION = ("path", "schema", "anyOf")
+"""The words of a condition."""
+
+
+class BlockForm(msgspec.Struct, frozen=True):
+    """How the JSON of a block is written."""
+
+    bodies: Literal["", "items", "anyOf"]
+    """The keyword that holds its bodies; none where they are the block itself."""
+    block: tuple[str, ...] = ()
+    """The words of the engine property of the whole."""
+    branch: tuple[str, ...] = ()
+    """Those of the engine property of a body in `anyOf`."""
+
+    @property
+    def own(self) -> frozenset[str]:
+        """The keywords of JSON Schema that belong to the block itself."""
+        return _OWN[self.bodies]
+
+
+_OWN = {
+    "": frozenset({"type", "properties", "required"}),
+    "items": frozenset({"type", "items", "minItems", "maxItems"}),
+    "anyOf": frozenset({"anyOf"}),
+}
+FORMS: dict[str, BlockForm] = {
+    "when": BlockForm("anyOf", _COMMON, (*CONDITION, "value")),
+    "each": BlockForm("items", ("item", "in", "value", *_COMMON)),
+    "repeat": BlockForm("items", ("until", "item", "in", "keep", "hands", "value", *_COMMON)),
+    "try": BlockForm("anyOf", _COMMON, ("value",)),
+    "do": BlockForm("", ("value", *_COMMON)),
+    "else": BlockForm("anyOf", (), ("of", "value")),
+}
+"""The blocks by the word that each begins with, which is also the name of its engine property."""
+
+
+def word_of(block: Block) -> str:
+    """Return the word that a block begins with."""
+    return type(block).__name__.lower()
 
 
 def all_contexts(body: Body) -> Iterator[Context]:

@@ -329,22 +329,7 @@ def free_names(outline: Outline) -> set[str]:
         step = placed_step.step
         values += [*step.references, step.arguments, *(each.choices for each in step.among)]
     for placed in outline.blocks:
-        values += _read_by(placed.block)
+        values += flow.reads_before(placed.block)
+        for part in flow.parts_of(placed.block):
+            values += [part.body.value, *(read for read, _ in (part.until.tests if part.until else ()))]
     return {read.first for value in values for read in flow.reads_of(value)} - bound
-
-
-def _read_by(block: flow.Block) -> list[flow.Value | None]:
-    """Return what a block itself reads: its conditions, its list, and what its bodies give."""
-    found: list[flow.Value | None] = [body.value for body in flow.bodies_of(block)]
-    conditions: list[flow.Condition | None] = []
-    match block:
-        case flow.When(branches=branches):
-            conditions += [branch.condition for branch in branches]
-        case flow.Each(source=source):
-            found.append(source)
-        case flow.Repeat(source=source, until=until):
-            found.append(source)
-            conditions.append(until)
-        case _:
-            pass
-    return found + [read for condition in conditions if condition for read, _ in condition.tests]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, assert_never
+from typing import Final
 from unicodedata import combining, east_asian_width
 
 from instrc.problems.files import TooLarge
 from instrc.problems.problem import CompileError
 from instrc.process.chunk_json import write_chunk, write_step
 from instrc.process.flow import (
+    Block,
     Body,
     Chunk,
     Condition,
@@ -26,7 +27,10 @@ from instrc.process.flow import (
     Try,
     Value,
     When,
+    parts_of,
     reads_of,
+    source_of_block,
+    word_of,
 )
 from instrc.process.process import Process
 from instrc.text.jsonvalue import Json
@@ -181,62 +185,25 @@ class _Painter:
                 nodes = tuple(self.node(step, context) for step in steps)
                 entry = first and executor == "model"
                 return Box(here, name, "chunk", name, executor, entry, (), (Section(None, (), nodes),), write_chunk(context))
-            case When(name, branches, key):
-                sections = []
-                for index, branch in enumerate(branches):
-                    said = (
-                        "otherwise"
-                        if branch.condition is None
-                        else ("if " if not index else "else if ") + _condition_as_text(branch.condition)
-                    )
-                    reads = tuple(self.lines(_reads_of_condition(branch.condition)))
-                    sections.append(Section(said, reads, self.body(branch.body, {})))
-                return self.block(here, name, "when", "when", (), sections, key, context)
-            case Each(name, item, source, body, most, key):
-                title = f"each {item} in {_text(source)}" + ("" if most is None or most == _USUAL else f" · at most {most:,}")
-                reads = tuple(self.lines(reads_of(source)))
-                return self.block(here, name, "each", title, reads, [self.section(None, body, here, (item,))], key, context)
-            case Repeat(name, body, until, item, source, most, keep, _hands, _otherwise, key):
-                title = "repeat" + (f" {item} in {_text(source)}" if item else "")
-                title += f" until {_condition_as_text(until)}" if until else ""
-                title += f" · at most {most:,} rounds" if most is not None else ""
-                title += f" · keep {keep}" if keep else ""
-                reads = tuple(self.lines(reads_of(source)))
-                names = ("round", "rounds", "previous", *([item] if item else []))
-                return self.block(here, name, "repeat", title, reads, [self.section(None, body, here, names)], key, context)
-            case Else(name, of, body):
-                return self.block(
-                    here, name, "else", f"else of {of}", (), [self.section(None, body, here, ("rounds",))], None, context
-                )
-            case Try(name, body, otherwise, key):
-                sections = [self.section("try", body, here, ()), self.section("if it fails", otherwise, here, ("error",))]
-                return self.block(here, name, "try", "try", (), sections, key, context)
-            case Do(name, body, key):
-                return self.block(here, name, "do", "do", (), [self.section(None, body, here, ())], key, context)
-            case _:
-                assert_never(context)
+            case block:
+                return self.block(here, block)
 
-    def block(
-        self,
-        here: str,
-        name: str,
-        kind: str,
-        title: str,
-        reads: tuple[PictureRead, ...],
-        sections: list[Section],
-        key: str | None,
-        context: When | Each | Repeat | Else | Try | Do,
-    ) -> Box:
-        within = getattr(context, "within", None)
-        delay = getattr(context, "delay", None)
-        title += (f" · within {within}" if within else "") + (f" · after {delay}" if delay else "")
+    def block(self, here: str, block: Block) -> Box:
+        title, said = _titles(block)
+        reads = tuple(self.lines(reads_of(source_of_block(block))))
+        sections = []
+        for text, part in zip(said, parts_of(block), strict=True):
+            seen = tuple(self.lines(read for read, _ in (part.condition.tests if part.condition else ())))
+            sections.append(Section(text, seen, self.body(part.body, dict.fromkeys(part.names, here))))
+        key = None
+        if not isinstance(block, Else):
+            key = block.key
+            title += (f" · within {block.within}" if block.within else "") + (f" · after {block.delay}" if block.delay else "")
         if key is not None:
             self.known[key] = here
             title += f"  →  {key}"
-        return Box(here, name, kind, title, None, entry=False, reads=reads, sections=tuple(sections), schema=None, key=key)
-
-    def section(self, title: str | None, body: Body, here: str, names: Iterable[str]) -> Section:
-        return Section(title, (), self.body(body, dict.fromkeys(names, here)))
+        kind = word_of(block)
+        return Box(here, block.name, kind, title, None, entry=False, reads=reads, sections=tuple(sections), schema=None, key=key)
 
     def body(self, body: Body, names: Mapping[str, str]) -> tuple[Box, ...]:
         """Paint what is in a body, where some further names can be read."""
@@ -281,8 +248,25 @@ _USUAL = 1000
 """The limit of an `each` where none is written."""
 
 
-def _reads_of_condition(condition: Condition | None) -> list[Read]:
-    return [] if condition is None else [read for read, _ in condition.tests]
+def _titles(block: Block) -> tuple[str, list[str | None]]:
+    """Return what is written over a block, and over each part of it."""
+    match block:
+        case When(branches=branches):
+            said = [f"else if {_condition_as_text(each.condition)}" if each.condition else "otherwise" for each in branches]
+            return "when", [*(text.removeprefix("else ") for text in said[:1]), *said[1:]]
+        case Each(item=item, source=source, most=most):
+            return f"each {item} in {_text(source)}" + ("" if most is None or most == _USUAL else f" · at most {most:,}"), [None]
+        case Repeat(item=item, source=source, until=until, most=most, keep=keep):
+            title = "repeat" + (f" {item} in {_text(source)}" if item else "")
+            title += f" until {_condition_as_text(until)}" if until else ""
+            title += f" · at most {most:,} rounds" if most is not None else ""
+            return title + (f" · keep {keep}" if keep else ""), [None]
+        case Else(of=of):
+            return f"else of {of}", [None]
+        case Try():
+            return "try", ["try", "if it fails"]
+        case Do():
+            return "do", [None]
 
 
 def _condition_as_text(condition: Condition) -> str:

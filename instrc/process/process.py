@@ -11,7 +11,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from instrc.process.chunk_json import (
-    OWN,
     BodyWithEngine,
     Common,
     UnreadableProcessError,
@@ -31,6 +30,7 @@ from instrc.process.chunk_json import (
     write_chunk,
 )
 from instrc.process.flow import (
+    FORMS,
     Block,
     Body,
     Branch,
@@ -228,7 +228,8 @@ class _ProcessReader(Struct):
 
     def bodies(self, kind: str, schema: JsonObject, place: str) -> Iterator[_WrittenBody]:
         """Yield the bodies of a block as they are written."""
-        if kind in {"when", "try", "else"}:
+        way = FORMS[kind].bodies
+        if way == "anyOf":
             listed = schema.get("anyOf")
             if not isinstance(listed, list):
                 refuse_process(place, "its branches stand in `anyOf`")
@@ -237,10 +238,10 @@ class _ProcessReader(Struct):
                 if not isinstance(written, dict) or written.get("type") != "null":
                     yield self.branch(written, kind, f"{place}/anyOf/{index}", number)
                     number += 1
-        elif kind == "do":
+        elif not way:
             yield self.part(schema, kind, place)
         else:
-            yield replace(self.part(schema.get("items"), kind, f"{place}/items"), engine=mapping(schema.get(kind)))
+            yield replace(self.part(schema.get(way), kind, f"{place}/{way}"), engine=mapping(schema.get(kind)))
 
     def branch(self, written: Json, kind: str, place: str, number: int) -> _WrittenBody:
         """Return one of several bodies, of which a run records by `branch` which one it was."""
@@ -263,8 +264,8 @@ class _ProcessReader(Struct):
         if not isinstance(schema.get(kind, {}), dict):
             refuse_process(f"{place}/{kind}", "an engine property is an object")
         around = {word: each for word, each in schema.items() if word != kind}
-        if kind == "do":
-            around = {word: each for word, each in around.items() if word in OWN["do"]}
+        if not FORMS[kind].bodies:
+            around = {word: each for word, each in around.items() if word in FORMS[kind].own}
         contexts = dict.fromkeys(filter(is_context, properties))
         frame = frame_of(around, contexts, None if branch is None else {"branch": {"const": branch}})
         return _WrittenBody(mapping(schema.get(kind)), properties, f"{place}/properties", frame)

@@ -15,9 +15,7 @@ from instrc.compiler.instructions import InstructionTable
 from instrc.language.surface import (
     Annotated,
     Binding,
-    Body,
     Call,
-    Condition,
     Do,
     Each,
     Expression,
@@ -31,8 +29,9 @@ from instrc.language.surface import (
     Try,
     Uri,
     When,
+    WrittenPart,
     children,
-    subjects,
+    parts,
 )
 from instrc.language.surface import Program as Parsed
 from instrc.problems.report import Report
@@ -76,16 +75,10 @@ class BodyNames(msgspec.Struct):
         return next((names[name].name.span for names in self.locals.values() if name in names), self.elements.get(name))
 
 
-class _Open(msgspec.Struct, frozen=True, gc=False):
-    """A body begins; `given` are the names that its block gives to it, with the place of one that is written."""
-
-    body: Body
-    given: tuple[tuple[str, Span | None], ...]
-
-
 class _Close(msgspec.Struct, frozen=True, gc=False):
-    body: Body
-    given: tuple[tuple[str, Span | None], ...]
+    """The body of a part has been read."""
+
+    part: WrittenPart
 
 
 class _Visible(msgspec.Struct, frozen=True, gc=False):
@@ -101,7 +94,7 @@ class _Visible(msgspec.Struct, frozen=True, gc=False):
         return self.names[name].name.span if name in self.names else self.at
 
 
-_Task: TypeAlias = "_Open | _Close | Expression"
+_Task: TypeAlias = "WrittenPart | _Close | Expression"
 
 
 def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[str], report: Report) -> BodyNames:
@@ -126,15 +119,15 @@ def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[
             mentioned.add(task.text)
             continue
         match task:
-            case _Open():
+            case WrittenPart():
                 _note(mentioned, visible, found)
-                hidden += [(name, visible.get(name)) for name, _ in task.given]
+                hidden += [(name, visible.get(name)) for name, _ in task.names]
                 _open(task, visible, found, reserved, report)
-            case _Close(body, given):
+            case _Close(part):
                 _note(mentioned, visible, found)
-                for name in found.locals[body.span.start]:
+                for name in found.locals[part.body.span.start]:
                     del visible[name]
-                for _ in given:
+                for _ in part.names:
                     name, before = hidden.pop()
                     if before is None:
                         visible.pop(name, None)  # an element may be called like what its block gives
@@ -144,7 +137,8 @@ def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[
                 if isinstance(task, Repeat | Try) and task.otherwise is not None:
                     word = "try" if isinstance(task, Try) else "repeat"
                     found.others.append((word, task.body.span, task.otherwise.span))
-                waiting.extend(reversed(_parts(task)))
+                for part in reversed(parts(task)):
+                    waiting += reversed((*part.before, part, *part.inside, *part.after, _Close(part)))
             case Literal() | Uri() | Inline():
                 pass
             case _:
@@ -169,19 +163,18 @@ def _note(mentioned: set[str], visible: dict[str, _Visible], found: BodyNames) -
     mentioned.clear()
 
 
-def _open(task: _Open, visible: dict[str, _Visible], found: BodyNames, reserved: frozenset[str], report: Report) -> None:
-    body, given = task.body, task.given
-    start = body.span.start
+def _open(part: WrittenPart, visible: dict[str, _Visible], found: BodyNames, reserved: frozenset[str], report: Report) -> None:
+    start = part.body.span.start
     found.read[start] = set()
     names: dict[str, Binding] = {}
     home = _Visible(start, None, names)
-    for name, span in given:
+    for name, span in part.names:
         if span is not None:
             if name in reserved or name in visible:
                 _refuse(name, span, visible, reserved, found, report)
             found.elements.setdefault(name, span)
         visible[name] = _Visible(None, span)
-    for statement in body.statements:
+    for statement in part.body.statements:
         if isinstance(statement, Binding):
             name = statement.name.text
             if name in reserved or name in visible:
@@ -201,38 +194,6 @@ def _refuse(
         report.add(problems.names.ReservedName(at=span, word=name))
     else:
         report.add(problems.names.RepeatedName(at=span, word=name, first=visible[name].place(name)))
-
-
-def _parts(block: When | Each | Repeat | Try | Do) -> list[_Task]:
-    """Return what is in a block, in order, with the beginnings and ends of its bodies."""
-    match block:
-        case When(branches, otherwise):
-            found: list[_Task] = []
-            for branch in branches:
-                found += [*_read(branch.condition), *_body(branch.body, ())]
-            return found if otherwise is None else [*found, *_body(otherwise, ())]
-        case Each(name, source, _, body):
-            outside: list[_Task] = [] if isinstance(source, Literal) else [source]
-            return [*outside, *_body(body, ((name.text, name.span),))]
-        case Repeat():
-            rounds: tuple[tuple[str, Span | None], ...] = (("round", None), ("previous", None), ("rounds", None))
-            element = () if block.name is None else ((block.name.text, block.name.span),)
-            until = () if block.until is None else _read(block.until)
-            found = [] if block.source is None else [block.source]
-            found += _body(block.body, (*element, *rounds), *until)
-            return found if block.otherwise is None else [*found, *_body(block.otherwise, (("rounds", None),))]
-        case Try(body, otherwise):
-            return [*_body(body, ()), *_body(otherwise, (("error", None),))]
-        case Do(body):
-            return _body(body, ())
-
-
-def _read(condition: Condition) -> tuple[_Task, ...]:
-    return tuple(subjects(condition))
-
-
-def _body(body: Body, given: tuple[tuple[str, Span | None], ...], *last: _Task) -> list[_Task]:
-    return [_Open(body, given), *(each.value for each in body.statements), body.value, *last, _Close(body, given)]
 
 
 # The names that a program defines: a scope for the whole of it, and one for the body of each block.

@@ -39,9 +39,8 @@ from instrc.text.source import Span
 # Convert the blocks of a plan to blocks of a process.
 
 
-_BLOCKS = ("when", "each", "repeat", "try", "do", "else")
-_CONTEXTS = {str(each): name for each, name in CONTEXT.items()} | {word: f"{word}Context" for word in _BLOCKS}
-_CHUNKS = {str(each): name for each, name in CHUNK.items()} | {word: word.upper() for word in _BLOCKS}
+_CONTEXTS = {str(each): name for each, name in CONTEXT.items()} | {word: f"{word}Context" for word in flow.FORMS}
+_CHUNKS = {str(each): name for each, name in CHUNK.items()} | {word: word.upper() for word in flow.FORMS}
 
 
 def context_name(chunk: Chunk, item: int | None = None) -> str:

@@ -9,7 +9,21 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from instrc.compiler.lint.required import OwnSchemas, ScopedSchema, Shape, Shapes
 from instrc.problems.suggest import NearestNames
-from instrc.process.flow import Body, Chunk, Condition, Context, Each, Else, Read, Repeat, Step, Try, When, bodies_of, reads_of
+from instrc.process.flow import (
+    FORMS,
+    Block,
+    Body,
+    Chunk,
+    Condition,
+    Context,
+    Else,
+    Read,
+    Step,
+    parts_of,
+    reads_of,
+    source_of_block,
+    word_of,
+)
 from instrc.process.process import Process
 from instrc.schema.references import DynamicScope
 from instrc.text.jsonvalue import Json, Location
@@ -353,19 +367,13 @@ def _in_step(step: Step, place: Location, scope: _Scope) -> Iterator[ProcessFaul
             yield from _judged([engine.among], (*at, "among"), step.key, scope)
 
 
-def _in_block(block: Context, place: Location, scope: _Scope) -> Iterator[ProcessFault]:
+def _in_block(block: Block, place: Location, scope: _Scope) -> Iterator[ProcessFault]:
     """Judge what a block reads before anything in it runs."""
-    match block:
-        case When(branches=branches):
-            for number, branch in enumerate(branches):
-                if branch.condition is not None:
-                    yield from _in_condition(branch.condition, (*place, "anyOf", number, "when"), block.key or block.name, scope)
-        case Each(source=source):
-            yield from _judged(reads_of(source), (*place, "each", "in"), block.key or block.name, scope)
-        case Repeat(source=source):
-            yield from _judged(reads_of(source), (*place, "repeat", "in"), block.key or block.name, scope)
-        case _:
-            pass
+    word, reader = word_of(block), block.name if isinstance(block, Else) else block.key or block.name
+    for number, part in enumerate(parts_of(block)):
+        if part.condition is not None:
+            yield from _in_condition(part.condition, (*place, "anyOf", number, word), reader, scope)
+    yield from _judged(reads_of(source_of_block(block)), (*place, word, "in"), reader, scope)
 
 
 def _in_condition(condition: Condition, place: Location, reader: str, scope: _Scope) -> Iterator[ProcessFault]:
@@ -374,27 +382,14 @@ def _in_condition(condition: Condition, place: Location, reader: str, scope: _Sc
         yield from _judged([read], at, reader, scope)
 
 
-def _inside(block: Context, place: Location, scope: _Scope) -> Iterator[_PendingBody]:
+def _inside(block: Block, place: Location, scope: _Scope) -> Iterator[_PendingBody]:
     """Yield the bodies of a block with what can be read in them."""
-    bodies = bodies_of(block)
-    for number, body in enumerate(bodies):
-        names: tuple[str, ...] = ()
-        until: Condition | None = None
-        match block:
-            case Each(item=item):
-                names = (item,)
-            case Repeat(item=own, until=until):
-                names = ("round", "previous", "rounds", *([own] if own else []))
-            case Else():
-                names = ("rounds",)
-            case Try() if number:
-                names = ("error",)
-            case _:
-                pass
-        at = (*place, "anyOf", number) if isinstance(block, When | Try | Else) else place
-        engine = (*at, type(block).__name__.lower())
-        at = (*place, "items") if isinstance(block, Each | Repeat) else at
-        yield _PendingBody(body, at, engine, _Scope(dict.fromkeys(names, True), scope), until)
+    word = word_of(block)
+    way = FORMS[word].bodies
+    for number, part in enumerate(parts_of(block)):
+        at = (*place, way, number) if way == "anyOf" else (*place, way) if way else place
+        engine = (*(at if way == "anyOf" else place), word)
+        yield _PendingBody(part.body, at, engine, _Scope(dict.fromkeys(part.names, True), scope), part.until)
 
 
 def _judged(reads: Iterator[Read] | list[Read], place: Location, reader: str, scope: _Scope) -> Iterator[ProcessFault]:

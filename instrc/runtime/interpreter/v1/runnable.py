@@ -25,6 +25,8 @@ from instrc.process.flow import (
     Try,
     Value,
     When,
+    parts_of,
+    reads_before,
     reads_of,
     value_of,
 )
@@ -124,15 +126,8 @@ class PlanRegion:
 
 def reads(unit: PlanUnit) -> Iterator[Read]:
     """Yield the paths that must lead somewhere before a unit can begin."""
-    match unit.block:
-        case When(branches=branches):
-            yield from (read for branch in branches if branch.condition for read, _ in branch.condition.tests)
-        case Each(source=source):
-            yield from reads_of(source)
-        case Repeat(source=own):
-            yield from reads_of(own)
-        case _:
-            pass
+    if unit.block is not None:
+        yield from reads_before(unit.block)
     for step in unit.steps:
         yield from step.references
         yield from reads_of(step.arguments)
@@ -277,24 +272,12 @@ class RunnablePlan:
                         region.keys[repeat.key].append(unit.index)
 
     def _inside(self, unit: PlanUnit, block: Block, region: PlanRegion) -> Iterator[tuple[PlanRegion, Body]]:
-        bodies: list[tuple[Body, frozenset[str], Condition | None]]
-        match block:
-            case When(branches=branches):
-                bodies = [(branch.body, frozenset(), None) for branch in branches]
-            case Each(body=body, item=item):
-                bodies = [(body, frozenset({item}), None)]
-            case Repeat(body=body, item=own, until=until):
-                bodies = [(body, frozenset({"round", "previous", "rounds", *([own] if own else [])}), until)]
-            case Else(body=body):
-                bodies = [(body, frozenset({"rounds"}), None)]
-            case Try(body=body, otherwise=otherwise):
-                bodies = [(body, frozenset(), None), (otherwise, frozenset({"error"}), None)]
-            case Do(body=body):
-                bodies = [(body, frozenset(), None)]
+        parts = parts_of(block)
         first = len(self.regions)
-        unit.regions = tuple(range(first, first + len(bodies)))
-        for body, names, until in bodies:
-            inner = PlanRegion(len(self.regions), region.index, unit.index, names, body.value, until)
+        unit.regions = tuple(range(first, first + len(parts)))
+        for part in parts:
+            body = part.body
+            inner = PlanRegion(len(self.regions), region.index, unit.index, frozenset(part.names), body.value, part.until)
             self.regions.append(inner)
             yield inner, body
 
