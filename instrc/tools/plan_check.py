@@ -9,6 +9,7 @@ from typing import Final
 import orjson
 
 from instrc.problems import plans
+from instrc.problems.plans import PlanProblem
 from instrc.problems.suggest import nearest
 from instrc.schema.relations import disjoint
 from instrc.text.arguments import takes_plain_values
@@ -95,7 +96,7 @@ def _circle(start: str, group: frozenset[str], needs: Mapping[str, tuple[str, ..
 # From JSON to tasks, in either spelling; what is no task is a problem.
 
 
-Add = Callable[[plans.PlanProblem], None]
+Add = Callable[[PlanProblem], None]
 _MEMBERS = frozenset({"tool", "id", "arguments", "after"})
 _WAYS: dict[str, ReferenceKind] = {"from": "from", "each": "each"}
 
@@ -201,7 +202,7 @@ def _uniform(
     return found
 
 
-def _malformed(text: str, name: str, place: str, tool: plan_tools.PlanTool | None) -> plans.PlanProblem:
+def _malformed(text: str, name: str, place: str, tool: plan_tools.PlanTool | None) -> PlanProblem:
     shown = text if len(text) <= 60 else f"{text[:59]}…"
     reason = f"`{shown}` is not written like `ID` or `ID.path`"
     return plans.WrongArgument(pointer=place, callee=tool.name if tool else "?", argument=name, reason=reason)
@@ -242,7 +243,7 @@ _SUFFIX = "_Activity"
 
 
 @takes_plain_values
-def check_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]) -> tuple[plans.PlanProblem, ...]:
+def check_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]) -> tuple[PlanProblem, ...]:
     """Return what is wrong with a plan, in its order; nothing is raised, whatever is given.
 
         def find(text: str) -> str:
@@ -264,13 +265,13 @@ def check_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]
     return check_tasks(plan, tool_set(tools))[1]
 
 
-def check_tasks(plan: Json, tools: plan_tools.ToolSet) -> tuple[tuple[PlanTask, ...], tuple[plans.PlanProblem, ...]]:
+def check_tasks(plan: Json, tools: plan_tools.ToolSet) -> tuple[tuple[PlanTask, ...], tuple[PlanProblem, ...]]:
     """Return the tasks of a plan, and what is wrong with them: to be carried out only if nothing is."""
     check = _Check(tools)
     return check.run(plan), tuple(check.problems)
 
 
-def check_read(tasks: list[tuple[int, PlanTask]], tools: plan_tools.ToolSet) -> tuple[plans.PlanProblem, ...]:
+def check_read(tasks: list[tuple[int, PlanTask]], tools: plan_tools.ToolSet) -> tuple[PlanProblem, ...]:
     """Return what is wrong with tasks that have been read, each with its place."""
     check = _Check(tools)
     check.tasks(tasks)
@@ -301,7 +302,7 @@ class _Check:
 
     def __init__(self, tools: plan_tools.ToolSet) -> None:
         self.tools = tools
-        self.problems: list[plans.PlanProblem] = []
+        self.problems: list[PlanProblem] = []
         self.suggested = 0
 
     def run(self, plan: Json) -> tuple[PlanTask, ...]:
@@ -507,7 +508,7 @@ def typed_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]
 
     What is no task is left out; `check_plan` tells it, and says what `tools` may be.
     """
-    ignored: list[plans.PlanProblem] = []
+    ignored: list[PlanProblem] = []
     return [task.to_json() for _, task in read_tasks(plan, plan_tools.ToolSet(tools), ignored.append)]
 
 
@@ -522,7 +523,7 @@ def uniform_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[objec
     What is no task is left out; `check_plan` tells it, and says what `tools` may be.
     """
     known = plan_tools.ToolSet(tools)
-    ignored: list[plans.PlanProblem] = []
+    ignored: list[PlanProblem] = []
     return [
         {
             "tool": task.tool,
