@@ -40,9 +40,6 @@ from instrc.text.names import file_name
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.settings import read_settings
 
-# How the effects of a run are made, in the process that begins it and in any other that continues it.
-
-
 TELEMETRY = "INSTRC_TELEMETRY"
 """The variable of the environment that turns OpenTelemetry on."""
 
@@ -132,9 +129,6 @@ def _all_processes(prepared: Prepared, activities: Activities) -> Mapping[str, J
             reason = "it means one process in the program and another one in a process that serves an activity"
             raise CompileError([problems.runs.UnusableSetting(what="address", word=address, reason=reason)])
     return found
-
-
-# Begins runs of one program.
 
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -304,9 +298,6 @@ def models_by_step(document: Json, models: Mapping[str, str], names: Iterable[st
 def names_as_text(names: Iterable[str]) -> str:
     """Return names as a problem shows them."""
     return ", ".join(f"`{name}`" for name in names) or "none"
-
-
-# The engines by their names.
 
 
 EngineName: TypeAlias = Literal["memory", "durable", "temporal"]

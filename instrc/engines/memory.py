@@ -28,9 +28,6 @@ from instrc.runtime.traces import Event
 from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, JsonObject
 
-# The driver without any store: a run lives as long as this process, and is handed off when it only waits for people.
-
-
 _PATIENCE = 3
 """Wrong answers to one question; after them it stays open."""
 

@@ -35,8 +35,6 @@ from instrc.text.source import Source
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.settings import Settings, read_settings
 
-# From a program on disk to what can be run: compiled, with the settings around it.
-
 
 @dataclass(frozen=True, slots=True)
 class Prepared:

@@ -14,9 +14,6 @@ from instrc.text.jsonvalue import Json
 from instrc.tools.python_types import schema_of_type
 from instrc.tools.python_values import called_with_json
 
-# When and how often something is tried again: the engine's policy, never the language's.
-
-
 COMPLAINTS: Final = 20
 """Complaints about one answer."""
 
@@ -56,9 +53,6 @@ class Retry:
 
 
 ONCE = Retry(attempts=1)
-
-
-# Activities: what a server does, registered by name in Python. Nothing in a vibe or a source can name code.
 
 
 HandlerResult: TypeAlias = "Json | Pending"
@@ -243,9 +237,6 @@ def activity(name: str, *, retry: Retry | None = None, input: object = None) -> 
         return function
 
     return mark
-
-
-# Validate values against schemas: nothing else in the runtime does.
 
 
 def surely_valid(schema: Json, value: Json) -> bool:

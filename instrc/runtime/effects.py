@@ -102,9 +102,6 @@ def cost_of(prices: Prices, model: str | None, usage: Mapping[str, int]) -> floa
     return None
 
 
-# Carry out commands: ask models, call activities, with the policy of the engine. Every driver uses this.
-
-
 _T = TypeVar("_T")
 Check: TypeAlias = Callable[[Json], str | None]
 """Looks at what a step has filled in; a text says what is wrong with it, and the model is asked again."""

@@ -103,9 +103,6 @@ def require_fit(wrong: Sequence[Complaint] | None, step: str) -> None:
         raise CompileError([problems.runs.RejectedAnswer(step=step, pointer=at, reason=reason)])
 
 
-# What an engine is to those who start runs and ask about them: the API, the command line, servers.
-
-
 @dataclass(frozen=True, slots=True)
 class Launch:
     """A run that is to begin."""
@@ -237,9 +234,6 @@ async def ask_people(engine: Engine, report: RunReport, people: People | None) -
         else:
             return report
     return report
-
-
-# A run as a program holds it, whatever engine carries it.
 
 
 _T = TypeVar("_T")

@@ -32,9 +32,6 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, without_type
 from instrc.text.names import snake
 
-# The plan of a run: process, version of the interpreter, and the settings that decide what happens; pinned by a digest.
-
-
 _STEP = re.compile(r"step\d+_.*|[_$].*")
 
 

@@ -12,9 +12,6 @@ from instrc.runtime.interpreter.documents import Result
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
 
-# Keep secrets of the environment out of everything that is written down.
-
-
 _NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _SHORTEST = 6
 """Characters: what is shorter occurs by chance."""
@@ -116,9 +113,6 @@ def _variable(name: str) -> str:
 def refuse_table(reason: str) -> NoReturn:
     """Say what is wrong with a table."""
     raise UnusableTableError(reason)
-
-
-# Results as they are recorded.
 
 
 def as_recorded(result: Result) -> Result:

@@ -15,9 +15,6 @@ from instrc.text.files import read_regular
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, without_type
 
-# What happens in a run, as it is told and kept in its trace: plain JSON with types.
-
-
 TRACE_BYTES: Final = 1024 * 1024 * 1024
 """Bytes of a trace that is read; of a longer one the first events are shown."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast, get_args
 
-from instrc.process.flow import Each, Else, Read, Repeat, Try, When, reads_of
+from instrc.process import flow
 from instrc.runtime.interpreter.documents import BodyState, FailureKind, State
 from instrc.runtime.interpreter.v1.refusals import INPUT, bases_of, unread_decisions
 from instrc.runtime.interpreter.v1.runnable import PlanRegion, PlanUnit, RunnablePlan
@@ -16,9 +16,6 @@ from instrc.schema.walk import dereferenced
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, listing, mapping
 from instrc.tools.plan_check import check_plan
-
-# Values to try where a schema stands: some that satisfy it, and some that do not.
-
 
 TRIED_VALUES: Final = 10
 """Values that are tried in one place of a rehearsal."""
@@ -206,31 +203,31 @@ def _failures(program: RunnablePlan) -> list[Fails]:
     return list(dict.fromkeys(found))
 
 
-def _looks(program: RunnablePlan) -> Iterator[tuple[PlanRegion, Read, Json]]:
+def _looks(program: RunnablePlan) -> Iterator[tuple[PlanRegion, flow.Read, Json]]:
     """Yield the paths on which it depends how a run goes, with the schema that they are checked against."""
     for region in program.regions:
         if region.until is not None:
             yield from ((region, read, schema) for read, schema in region.until.tests)
         for unit in region.units:
             match unit.block:
-                case When(branches=branches):
+                case flow.When(branches=branches):
                     for branch in branches:
                         if branch.condition is not None:
                             yield from ((region, read, schema) for read, schema in branch.condition.tests)
-                case Each(source=source) | Repeat(source=source):
-                    yield from ((region, read, _NOT_EMPTY) for read in reads_of(source))
+                case flow.Each(source=source) | flow.Repeat(source=source):
+                    yield from ((region, read, _NOT_EMPTY) for read in flow.reads_of(source))
                 case _:
                     pass
 
 
-def _schema_of_test(program: RunnablePlan, region: PlanRegion, read: Read, schema: Json) -> Json:
+def _schema_of_test(program: RunnablePlan, region: PlanRegion, read: flow.Read, schema: Json) -> Json:
     """Return the schema of a test; of one that looks into an element, that of a list with such an element."""
     place = program.locate(region, read)
     inner = region
     for _ in range(place.levels):
         inner = program.regions[inner.parent or 0]
     block = program.regions[inner.parent].units[inner.owner].block if inner.parent is not None else None
-    if place.source != "name" or not isinstance(block, Each | Repeat) or place.name != block.item:
+    if place.source != "name" or not isinstance(block, flow.Each | flow.Repeat) or place.name != block.item:
         return schema
     for name in reversed(place.rest):
         schema = {"type": "object", "properties": {name: schema}, "required": [name]}
@@ -240,7 +237,7 @@ def _schema_of_test(program: RunnablePlan, region: PlanRegion, read: Read, schem
 def _fallible_units(program: RunnablePlan) -> Iterator[tuple[PlanRegion, PlanUnit]]:
     """Yield what may fail in the first body of a `try`."""
     for region in program.regions:
-        if any(isinstance(unit.block, Try) and first for _, unit, first in _around(program, region)):
+        if any(isinstance(unit.block, flow.Try) and first for _, unit, first in _around(program, region)):
             for unit in region.units:
                 if unit.kind in {"activity", "model", "user", "plan"} and unit.steps:
                     yield region, unit
@@ -302,7 +299,7 @@ def _point(
     around: tuple[Json, ...] = (),
 ) -> Point:
     orders: list[tuple[int, ...]] = [(number,) for number in range(len(choices))]
-    again = region is not None and any(isinstance(unit.block, Each | Repeat) for _, unit, _ in _around(program, region))
+    again = region is not None and any(isinstance(unit.block, flow.Each | flow.Repeat) for _, unit, _ in _around(program, region))
     if again:
         pairs = [(one, other) for one in range(len(choices)) for other in range(len(choices)) if one != other]
         orders += pairs[:TRIED_ORDERS]
@@ -366,20 +363,20 @@ def _of(program: RunnablePlan, region: PlanRegion, unit: PlanUnit, refusable: di
     here, at = region.index, unit.index
     name = scoped_id(blocks_around(program, region), unit.context)
     match unit.block:
-        case When(branches=cases):
+        case flow.When(branches=cases):
             for number, (case, body) in enumerate(zip(cases, unit.regions, strict=True), 1):
                 yield RunBranch("body", body, 0, f"{name} branch {number}" if case.condition else f"{name} else")
             if all(case.condition for case in cases):
                 yield RunBranch("none", here, at, f"{name} without a branch")
-        case Try():
+        case flow.Try():
             yield RunBranch("succeed", here, at, f"{name} succeeds")
             yield RunBranch("body", unit.regions[1], 0, f"{name} else")
-        case Repeat(until=until, source=None) if until is not None:
+        case flow.Repeat(until=until, source=None) if until is not None:
             yield RunBranch("until", here, at, f"{name} ends by its condition")
             yield RunBranch("max", here, at, f"{name} ends after all rounds")
-        case Repeat() | Each():
+        case flow.Repeat() | flow.Each():
             yield RunBranch("body", unit.regions[0], 0, f"{name} body")
-        case Else():
+        case flow.Else():
             yield RunBranch("body", unit.regions[0], 0, name)
         case _:
             if unit.kind == "fail":
@@ -399,7 +396,7 @@ def blocks_around(program: RunnablePlan, region: PlanRegion) -> str:
 def _catcher(program: RunnablePlan, region: PlanRegion) -> str | None:
     """Return the `try` that goes on after a failure in a body, `None` if that ends the run."""
     for outer, unit, first in _around(program, region):
-        if isinstance(unit.block, Try) and first:
+        if isinstance(unit.block, flow.Try) and first:
             return scoped_id(blocks_around(program, outer), unit.context)
     return None
 
@@ -447,11 +444,11 @@ class TakenBranches:
 
     def _block(self, state: State, scope: str, region: PlanRegion, unit: PlanUnit, recorded: Json) -> None:
         match unit.block:
-            case When() if recorded is None:
+            case flow.When() if recorded is None:
                 self.found.add(("none", region.index, unit.index))
-            case Try() if as_object(recorded).get("branch") == 0:
+            case flow.Try() if as_object(recorded).get("branch") == 0:
                 self.found.add(("succeed", region.index, unit.index))
-            case Repeat():
+            case flow.Repeat():
                 vain = scoped_id(scope, unit.context) in state["vain"]
                 self.found.add(("max" if vain else "until", region.index, unit.index))
             case _:

@@ -136,13 +136,12 @@ def _unclosed(text: str, start: int, end: int) -> str | None:
 
 # Cases beside a program: what becomes of an answer, and whole runs with scripted answers.
 #
-# A file `NAME.cases.md` belongs to `NAME.aug` (or `NAME.vibe.json`) in the same folder.  A heading of the second level begins a
-# case; its blocks are JSON, told apart by the word behind `json`:
+# A file `NAME.cases.md` belongs to `NAME.aug` (or `NAME.vibe.json`) in the same folder.
+# A heading of the second level begins a case; its blocks are JSON, told apart by the word behind `json`:
 #
 # * `answer`: what a model filled in; `json answer openai` is as that provider returns it.
-#   Expected are `output`, `thoughts`, `metrics`, or a block `problems` with a line `POINTER words` for each violation; an
-# answer
-#   with violations needs this block.
+#   Expected are `output`, `thoughts`, `metrics`, or a block `problems` with a line `POINTER words` for each violation;
+#   an answer with violations needs this block.
 # * `answers`: a whole run, given by chunk, step or activity, compared without case, `_` and `-` (a list is taken in order,
 #   `{"fail": "why"}` makes a step fail, `{"fail": {"kind": "timeout"}}` lets its deadline pass), with `input` for the request.
 #   Expected are `value`, `output`, or `error`, of which the members that are written count.

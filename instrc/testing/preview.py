@@ -114,9 +114,6 @@ def _reached(
     return found
 
 
-# A schema as lines for people: what a model fills in, in order, one property a line.
-
-
 _SAID = (
     *("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "format"),
     *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "const", "default"),

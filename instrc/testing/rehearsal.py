@@ -23,9 +23,6 @@ from instrc.testing.branches import ABSENT, AS_MADE, Fails, Point, RunBranch, Ta
 from instrc.text.jsonvalue import Json, JsonObject, without_type
 from instrc.tools.plan_check import check_plan
 
-# One run with made answers: which branches it takes, and how it ends.
-
-
 REHEARSED_RUNS: Final = 400
 """Runs of one rehearsal."""
 REHEARSED_COMMANDS: Final = 40_000
@@ -193,9 +190,6 @@ def _without_plans(unit: PlanUnit, value: Json) -> Json:
             names = planned.place if alone else (step.key, *planned.place)
             value = _with(value, names, [])
     return value
-
-
-# Look for a run for each branch of a process, and say which branches none was found for.
 
 
 _ROUNDS = (4, 12)

@@ -32,9 +32,9 @@ from instrc.text.jsonvalue import Json, JsonObject
 # What is recorded of a run, and how its state is made from that: a pure function of launch and entries.
 #
 # An entry is one step of DBOS, so that results which come at the same time are one write:
-# `results` as pairs of command and result, in the order in which they were applied; `due`, when timers end; `later`, commands
-# that
-# somebody answers later; `fired`, commands whose result nobody waits for; `letters`, what was read of the mail.
+# `results` as pairs of command and result, in the order in which they were applied; `due`, when timers end;
+# `later`, commands that somebody answers later; `fired`, commands whose result nobody waits for;
+# `letters`, what was read of the mail.
 
 
 STEP = "instrc"
@@ -204,9 +204,6 @@ class DurablePort(MemoryPort):
         self._report(command)
         await super()._fire(command)
         self._fired_now.append(command["id"])
-
-
-# A run that this process carries.
 
 
 @dataclass(slots=True)

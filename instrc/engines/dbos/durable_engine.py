@@ -172,9 +172,8 @@ class StoreClient:
 
 # The engine `durable`: runs survive the process that carries them, and nothing that is recorded is done again.
 #
-# One process carries the runs of a store, the first that holds its lock.  Others begin runs, answer and cancel through the
-# store;
-# when that process ends, whoever waits for a run takes it over.
+# One process carries the runs of a store, the first that holds its lock.
+# Others begin runs, answer and cancel through the store; when that process ends, whoever waits for a run takes it over.
 
 
 _LOOK = 2.0

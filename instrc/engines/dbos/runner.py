@@ -92,10 +92,8 @@ class EventLoopThread:
 
 # What the process that carries runs does beside: it reads the mail, and rests while all runs wait for people.
 #
-# DBOS looks into its store several times a second. So runs that have waited for a while are left as they are, and DBOS is
-# ended;
-# it is launched again when somebody answers, begins a run, or a timer ends. What is left is a look at the store that is no
-# query.
+# DBOS looks into its store several times a second. So runs that have waited for a while are left as they are, and DBOS is ended;
+# it is launched again when somebody answers, begins a run, or a timer ends. What is left is a look at the store that is no query.
 
 
 POLL = 0.2

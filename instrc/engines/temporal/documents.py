@@ -11,8 +11,6 @@ from instrc.runtime.interpreter.documents import ActivityCommand, FireCommand, M
 from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
 from instrc.text.jsonvalue import Json, JsonObject
 
-# What workflow, activities and programs send one another by way of the server: plain JSON with types.
-
 
 class Carried(TypedDict):
     """What a run takes along into a new history."""
@@ -101,9 +99,6 @@ class Standing(TypedDict):
     """Id, steps, what is shown, schema, and who is asked; in JSON a list."""
     children: list[str]
     record: JsonObject
-
-
-# What workers and clients of all versions agree about: the names on the server.
 
 
 WORKFLOW = "instrc-run"

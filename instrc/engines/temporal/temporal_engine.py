@@ -30,7 +30,6 @@ from instrc import problems
 from instrc.engines.stores import USUAL_FOLDER
 from instrc.engines.temporal import documents
 from instrc.engines.temporal.connection import connected, has_search_attributes, trouble
-from instrc.engines.temporal.documents import AnswerMessage, Ended, Launched, Standing
 from instrc.engines.temporal.worker import SharedWorker, serving
 from instrc.problems.problem import CompileError
 from instrc.runtime.engine import EngineOptions, Equip, Launch, Question, RunReport, RunStatus, TracedEngine, ask_people, chosen
@@ -84,7 +83,7 @@ class ServerClient:
         questions: list[Question] = []
         if described.status == WorkflowExecutionStatus.COMPLETED:
             with trouble():
-                ended: Ended = await self.client.get_workflow_handle(described.id, run_id=described.run_id).result()
+                ended: documents.Ended = await self.client.get_workflow_handle(described.id, run_id=described.run_id).result()
             outcome, record = ended["outcome"], ended["record"]
         elif described.status == WorkflowExecutionStatus.RUNNING:
             found = await self._asked(described.id)
@@ -101,18 +100,18 @@ class ServerClient:
         began = described.start_time.timestamp()
         return RunReport(run, memo["name"], status, outcome, tuple(questions), began, ended_at, memo["how"], record), idle
 
-    async def _asked(self, workflow: str) -> Standing:
+    async def _asked(self, workflow: str) -> documents.Standing:
         handle = self.client.get_workflow_handle(workflow)
         with trouble():
             for _ in range(REPORT_TRIES):
                 with suppress(WorkflowQueryFailedError):
-                    found: Standing = await handle.query(documents.REPORT)
+                    found: documents.Standing = await handle.query(documents.REPORT)
                     return found
                 await asyncio.sleep(_PAUSE)
-            last: Standing = await handle.query(documents.REPORT)
+            last: documents.Standing = await handle.query(documents.REPORT)
             return last
 
-    async def _questions(self, workflow: str, found: Standing) -> tuple[list[Question], bool]:
+    async def _questions(self, workflow: str, found: documents.Standing) -> tuple[list[Question], bool]:
         """Return what a run waits for, with those that serve its activities; and whether it waits for nothing else."""
         questions = [Question(name, tuple(steps), show, schema, by) for name, steps, show, schema, by in found["questions"]]
         idle = found["idle"] or found["flying"] == len(found["children"]) > 0
@@ -173,7 +172,7 @@ class TemporalEngine(TracedEngine):
         """Begin a run, and wait until it ends or waits for somebody; a run that was begun in the same way goes on."""
         client = await self._client()
         digest = sha256(dumps([launch.plan["digest"], launch.how], indent=False).encode()).hexdigest()
-        begun: Launched = {
+        begun: documents.Launched = {
             "run": launch.run,
             "name": launch.name,
             "plan": launch.plan,
@@ -228,7 +227,7 @@ class TemporalEngine(TracedEngine):
             question = chosen(list(report.questions), step, run)
             child, slash, asked = question.id.rpartition("/")
             handle = (await self._client()).get_workflow_handle(self.prefix + (f"{run}/{child}" if slash else run))
-            letter: AnswerMessage = {"answer": asked, "data": redacted(data)}
+            letter: documents.AnswerMessage = {"answer": asked, "data": redacted(data)}
             try:
                 with trouble():
                     await handle.execute_update(documents.ANSWER, letter, id=token_hex(16))
@@ -311,7 +310,7 @@ class TemporalEngine(TracedEngine):
                 await asyncio.gather(ended, return_exceptions=True)
 
 
-def _pinned(begun: Launched) -> str:
+def _pinned(begun: documents.Launched) -> str:
     return sha256(dumps([begun["plan"]["digest"], begun["inputs"]], indent=False).encode()).hexdigest()
 
 

@@ -17,7 +17,6 @@ from temporalio.worker import Worker, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from instrc.engines.temporal import documents
-from instrc.engines.temporal.documents import ActivityOutcome, Child, Effect, Launched, sinks
 from instrc.engines.temporal.workflow import RunWorkflow
 from instrc.problems.problem import CompileError
 from instrc.runtime.effects import Effects
@@ -56,7 +55,7 @@ class Carrying:
         self.client = client
         self.equip = equip
         self.sink = sink
-        self._launches: OrderedDict[str, Launched] = OrderedDict()
+        self._launches: OrderedDict[str, documents.Launched] = OrderedDict()
 
     @property
     def all(self) -> list[Callable[..., object]]:
@@ -64,21 +63,21 @@ class Carrying:
         return [self.model, self.activity, self.fire]
 
     @temporal.defn(name=documents.ACTIVITIES["model"])
-    async def model(self, given: Effect) -> ActivityOutcome:
+    async def model(self, given: documents.Effect) -> documents.ActivityOutcome:
         """Ask a model."""
         return await self._carry_out(given)
 
     @temporal.defn(name=documents.ACTIVITIES["activity"])
-    async def activity(self, given: Effect) -> ActivityOutcome:
+    async def activity(self, given: documents.Effect) -> documents.ActivityOutcome:
         """Call an activity."""
         return await self._carry_out(given)
 
     @temporal.defn(name=documents.ACTIVITIES["fire"])
-    async def fire(self, given: Effect) -> ActivityOutcome:
+    async def fire(self, given: documents.Effect) -> documents.ActivityOutcome:
         """Call an activity whose result nobody waits for."""
         return await self._carry_out(given)
 
-    async def _carry_out(self, given: Effect) -> ActivityOutcome:
+    async def _carry_out(self, given: documents.Effect) -> documents.ActivityOutcome:
         beating = asyncio.ensure_future(_beat())
         try:
             return await self._attempt(given)
@@ -93,7 +92,7 @@ class Carrying:
         finally:
             beating.cancel()
 
-    async def _attempt(self, given: Effect) -> ActivityOutcome:
+    async def _attempt(self, given: documents.Effect) -> documents.ActivityOutcome:
         launch = await self._launch(given["digest"])
         command = given["command"]
         equipped = self.equip(given["run"], launch["plan"], launch["how"], self.sink)
@@ -104,12 +103,12 @@ class Carrying:
             return {"launch": self._child(effects, launched, given["digest"], pauses=has_pauses(launch["plan"]))}
         return {"pending": True} if result is None else as_recorded(result)
 
-    def _child(self, effects: Effects, launched: _Launch, digest: str, *, pauses: bool) -> Child:
+    def _child(self, effects: Effects, launched: _Launch, digest: str, *, pauses: bool) -> documents.Child:
         plan = plan_of(launched.process, activities=effects.activities.names(), pauses=pauses)
         inputs = child_inputs(launched.command, launched.process)
         return {"name": launched.command["called"], "plan": plan, "inputs": inputs, "digest": f"{digest}/{plan['digest']}"}
 
-    async def _launch(self, digest: str) -> Launched:
+    async def _launch(self, digest: str) -> documents.Launched:
         """Return what the run of this activity began with: read once from its history, since it is the same for all."""
         if digest not in self._launches:
             info = temporal.info()
@@ -140,9 +139,6 @@ async def _beat() -> None:
         temporal.heartbeat()
 
 
-# Workers: they carry out what the server has for a task queue.
-
-
 _PASSED = ("instrc", "jsonschema", "jsonschema_specifications", "referencing", "rpds", "attr", "orjson", "re2", "regex", "idna")
 """Modules that a workflow does not load anew: the interpreter is pure, and so is what it reads schemas with."""
 
@@ -165,12 +161,12 @@ async def serving(client: Client, queue: str, sink: Sink, equip: Equip | None) -
         workflow_runner=runner(),
         max_concurrent_activities=200,
     )
-    sinks.append(sink)
+    documents.sinks.append(sink)
     try:
         async with worker:
             yield worker
     finally:
-        sinks.remove(sink)
+        documents.sinks.remove(sink)
 
 
 # One worker in a process for all who need it at the same time: the library refuses two of one task queue.

@@ -12,18 +12,6 @@ from temporalio.common import RetryPolicy, SearchAttributeKey
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, ChildWorkflowError
 
 from instrc.engines.temporal import documents
-from instrc.engines.temporal.documents import (
-    ActivityOutcome,
-    AnswerMessage,
-    Carried,
-    Child,
-    Continued,
-    Effect,
-    Ended,
-    Launched,
-    Standing,
-    tell,
-)
 from instrc.runtime.engine import question_of
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Command, Complaint, FireCommand, ModelCommand, Result, State
@@ -47,7 +35,7 @@ _RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=tim
 class TemporalPort:
     """Commands of one run."""
 
-    def __init__(self, launch: Launched, carried: Continued | None) -> None:
+    def __init__(self, launch: documents.Launched, carried: documents.Continued | None) -> None:
         self.launch = launch
         self.due: dict[str, float] = carried["due"] if carried else {}
         """When timers end; kept when the history is begun anew."""
@@ -73,7 +61,7 @@ class TemporalPort:
             self._done.put_nowait((name, self.unread.pop(name)))
         elif command["kind"] == "user":
             self.later.add(name)
-            tell(
+            documents.tell(
                 self.launch["run"], "question", name, steps=list(command["steps"]), show=command["show"], schema=command["schema"]
             )
         elif command["kind"] == "timer":
@@ -140,7 +128,7 @@ class TemporalPort:
         self.leaving = self.ending and not self.flying and not self.firing and self._done.empty()
         return self.leaving
 
-    def carried(self) -> Carried:
+    def carried(self) -> documents.Carried:
         """Return what the run takes along into a new history."""
         while not self._done.empty():
             name, result = self._done.get_nowait()
@@ -150,10 +138,10 @@ class TemporalPort:
 
     # --- carrying out ---------------------------------------------------------------------------------------------------------
 
-    async def effect(self, command: ModelCommand | ActivityCommand | FireCommand) -> ActivityOutcome:
+    async def effect(self, command: ModelCommand | ActivityCommand | FireCommand) -> documents.ActivityOutcome:
         """Carry out a command in a worker."""
-        given: Effect = {"run": self.launch["run"], "digest": self.launch["digest"], "command": command}
-        came: ActivityOutcome = await workflow.execute_activity(
+        given: documents.Effect = {"run": self.launch["run"], "digest": self.launch["digest"], "command": command}
+        came: documents.ActivityOutcome = await workflow.execute_activity(
             documents.ACTIVITIES[command["kind"]],
             given,
             activity_id=command["id"],
@@ -177,13 +165,13 @@ class TemporalPort:
             return {"error": {"kind": "failed", "code": None, "message": str(error.cause or error)}}
         return None if "pending" in came else came
 
-    async def _child(self, begun: Child, command: ActivityCommand) -> Result:
+    async def _child(self, begun: documents.Child, command: ActivityCommand) -> Result:
         name = f"{workflow.info().workflow_id}/{command['id']}"
         self.children[command["id"]] = name
-        launch: Launched = {**self.launch, **begun, "run": f"{self.launch['run']}/{command['id']}"}
+        launch: documents.Launched = {**self.launch, **begun, "run": f"{self.launch['run']}/{command['id']}"}
         launch.pop("carried", None)
         try:
-            ended: Ended = await workflow.execute_child_workflow(documents.WORKFLOW, launch, id=name)
+            ended: documents.Ended = await workflow.execute_child_workflow(documents.WORKFLOW, launch, id=name)
         finally:
             self.children.pop(command["id"], None)
         return child_result(ended["outcome"], command)
@@ -253,9 +241,6 @@ class _TemporalWork:
             self.task.cancel()
 
 
-# The workflow: one type that interprets every plan.
-
-
 _PLAN = SearchAttributeKey.for_keyword(documents.PLAN_ATTRIBUTE)
 _STATUS = SearchAttributeKey.for_keyword(documents.STATUS_ATTRIBUTE)
 
@@ -265,7 +250,7 @@ class RunWorkflow:
     """A run."""
 
     @workflow.init
-    def __init__(self, launch: Launched) -> None:
+    def __init__(self, launch: documents.Launched) -> None:
         carried = launch.get("carried")
         self.launch = launch
         self.state: State = carried["state"] if carried else versions.begin(launch["plan"], launch["inputs"])
@@ -273,7 +258,7 @@ class RunWorkflow:
         self.status: str = ""
 
     @workflow.run
-    async def run(self, launch: Launched) -> Ended:
+    async def run(self, launch: documents.Launched) -> documents.Ended:
         """Carry the run to its end, or on into a new history."""
         port = _Watched(self)
         outcome = await drive(launch["plan"], self.state, port)
@@ -283,16 +268,16 @@ class RunWorkflow:
             workflow.continue_as_new(again)
         await self.port.drain()
         self.note(outcome["status"])
-        tell(launch["run"], "ended", outcome=outcome)
+        documents.tell(launch["run"], "ended", outcome=outcome)
         return {"outcome": outcome, "record": versions.record(launch["plan"], self.state)}
 
     @workflow.update(name=documents.ANSWER)
-    def answer(self, letter: AnswerMessage) -> None:
+    def answer(self, letter: documents.AnswerMessage) -> None:
         """Take an answer in."""
         self._take(letter)
 
     @answer.validator
-    def refuse(self, letter: AnswerMessage) -> None:
+    def refuse(self, letter: documents.AnswerMessage) -> None:
         """Refuse what is not asked, or does not fit: the question stays open."""
         wrong = self._faults(letter)
         if wrong is None:
@@ -301,13 +286,13 @@ class RunWorkflow:
             raise ApplicationError(wrong[0]["message"], wrong[0]["pointer"], type=documents.REJECTED)
 
     @workflow.signal(name=f"{documents.ANSWER}-signal")
-    def told(self, letter: AnswerMessage) -> None:
+    def told(self, letter: documents.AnswerMessage) -> None:
         """Take an answer in where the server knows no updates; a wrong one is left out, and the question stays open."""
         if self._faults(letter) == []:
             self._take(letter)
 
     @workflow.query(name=documents.REPORT)
-    def report(self) -> Standing:
+    def report(self) -> documents.Standing:
         """Return how the run stands."""
         plan, state = self.launch["plan"], self.state
         outcome = versions.outcome(plan, state)
@@ -334,13 +319,13 @@ class RunWorkflow:
             plan = self.launch["plan"]["digest"]
             workflow.upsert_search_attributes([_PLAN.value_set(plan), _STATUS.value_set(status)])
 
-    def _faults(self, letter: AnswerMessage) -> list[Complaint] | None:
+    def _faults(self, letter: documents.AnswerMessage) -> list[Complaint] | None:
         if letter["answer"] in self.port.unread or self.port.is_late(letter["answer"]):
             return None
         return versions.faults(self.launch["plan"], self.state, letter["answer"], letter["data"])
 
-    def _take(self, letter: AnswerMessage) -> None:
-        tell(self.launch["run"], "told", letter["answer"], answer=letter["data"])
+    def _take(self, letter: documents.AnswerMessage) -> None:
+        documents.tell(self.launch["run"], "told", letter["answer"], answer=letter["data"])
         self.port.give(letter["answer"], {"ok": letter["data"]})
         self.note("running")
 

@@ -7,9 +7,6 @@ from typing import Literal, NotRequired, TypeAlias, TypedDict, final
 
 from instrc.text.jsonvalue import Json, JsonObject
 
-# What the interpreter asks the engine to do, and what the engine gives back: plain JSON with types.
-
-
 FailureKind: TypeAlias = Literal["failed", "timeout", "invalid", "plan", "limit"]
 KINDS: dict[str, FailureKind] = {"failed": "failed", "timeout": "timeout", "invalid": "invalid", "plan": "plan", "limit": "limit"}
 """By their words, which a result may have from anywhere."""
@@ -332,9 +329,6 @@ class State(TypedDict):
     vain: list[str]
     """Rounds that have ended without what they were to reach."""
     outcome: Outcome | None
-
-
-# How names of steps and of activities are compared.
 
 
 _STEP = re.compile(r"^step\d+_|_item\d+$")

@@ -8,9 +8,6 @@ from typing import ClassVar, Final
 from instrc.runtime.models.provider import Client, Provider, TokenNames, base_url_from
 from instrc.text.jsonvalue import Json, as_object
 
-# Anthropic: by a tool that must be used.
-
-
 ANTHROPIC_TOKENS: Final = 8192
 """Tokens of an answer; Anthropic wants a limit in every request."""
 
@@ -48,9 +45,6 @@ class AnthropicStrict(Anthropic):
     target: ClassVar[str] = "anthropic-strict"
 
 
-# Gemini: by a function that must be called.
-
-
 class Gemini(Provider):
     """`gemini:MODEL`; another server is named by `GEMINI_BASE_URL`."""
 
@@ -77,9 +71,6 @@ class Gemini(Provider):
         return answered
 
 
-# GigaChat: by a function that must be called.
-
-
 class GigaChat(Provider):
     """`gigachat:MODEL`; other servers are named by `GIGACHAT_BASE_URL` and `GIGACHAT_AUTH_URL`."""
 
@@ -104,9 +95,6 @@ class GigaChat(Provider):
         answer = await client.achat(told)
         answered: Json = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
         return answered
-
-
-# Mistral: by a tool that must be called.
 
 
 class Mistral(Provider):
@@ -155,9 +143,6 @@ class Ollama(Provider):
         answer = await client.chat(model=model, messages=told, format=as_object(as_object(payload)["function"])["parameters"])
         answered: Json = answer.model_dump(mode="json", exclude_none=True)
         return answered
-
-
-# OpenAI, and every server that speaks its protocol: by a tool that must be called, or by structured output.
 
 
 class OpenAI(Provider):

@@ -11,8 +11,6 @@ from instrc.text import arguments
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 
-# What a model is to the runtime: one asynchronous method.
-
 
 @dataclass(frozen=True, slots=True)
 class Request:

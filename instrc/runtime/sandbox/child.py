@@ -181,9 +181,6 @@ class Names(dict[str, object]):
         super().__setitem__(name, value)
 
 
-# The inside of the process that runs code of a model with smolagents' own interpreter; it talks JSON, a message a line.
-
-
 _LONGEST_VALUE = 20_000
 """Characters of a last value that smolagents shows."""
 _LONGEST_NOTE = 100

@@ -18,9 +18,6 @@ from instrc.problems.problem import CompileError
 from instrc.problems.settings import MissingExtra, SandboxNotStarted
 from instrc.text.jsonvalue import Json, as_integer, as_number, as_text, as_texts
 
-# What a round of code is, what it may use, and what it gives back.
-
-
 SANDBOX_MESSAGE_BYTES: Final = 64 * 1024 * 1024
 """Bytes of one message of a sandbox."""
 

@@ -53,9 +53,6 @@ def record_of(machine: Machine) -> JsonObject:
     return {context: record[context] for context in machine.region(ROOT).contexts if context in record}
 
 
-# What follows when a unit is done, has failed, or a person has refused.
-
-
 def finish(machine: Machine, scope: str, unit: PlanUnit, record: Json, value: Json = None) -> None:
     """Record the result of a unit, begin the units that waited for it, and finish the body outside if that completes it."""
     while True:

@@ -6,30 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
+from instrc.process import flow
 from instrc.process.chunk_json import loops_of
-from instrc.process.flow import (
-    Among,
-    Block,
-    Body,
-    Chunk,
-    Condition,
-    Context,
-    Do,
-    Each,
-    Else,
-    Loop,
-    Planned,
-    Read,
-    Repeat,
-    Step,
-    Try,
-    Value,
-    When,
-    parts_of,
-    reads_before,
-    reads_of,
-    value_of,
-)
 from instrc.process.process import Process
 from instrc.runtime.interpreter.documents import PinnedPlan, RunOptions
 from instrc.schema.strip import strip
@@ -70,9 +48,9 @@ class PlanUnit:
     id: str
     kind: UnitKind
     context: str
-    steps: tuple[Step, ...] = ()
-    chunk: Chunk | None = None
-    block: Block | None = None
+    steps: tuple[flow.Step, ...] = ()
+    chunk: flow.Chunk | None = None
+    block: flow.Block | None = None
     regions: tuple[int, ...] = ()
     """The bodies of a block."""
     model: str | None = None
@@ -93,13 +71,13 @@ class PlanUnit:
     """Of one step: its value is the member `output` of what is recorded."""
     meta: frozenset[str] = frozenset()
     """Steps that may hold thoughts or metrics."""
-    references: tuple[Read, ...] = ()
+    references: tuple[flow.Read, ...] = ()
     """What its steps read."""
-    among: tuple[tuple[Step, Among], ...] = ()
+    among: tuple[tuple[flow.Step, flow.Among], ...] = ()
     """The properties whose value is one of a list."""
-    plans: tuple[tuple[Step, Planned], ...] = ()
+    plans: tuple[tuple[flow.Step, flow.Planned], ...] = ()
     """The properties that are filled with a plan."""
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[flow.Loop, ...] = ()
     """The parts of a model's answer that may ask for another round."""
     view: tuple[ShownPath, ...] | None = None
     """What it is shown of what its steps read, once that has been asked for."""
@@ -114,31 +92,31 @@ class PlanRegion:
     owner: int
     """The unit of the parent that this is a body of."""
     names: frozenset[str]
-    value: Value | None
-    until: Condition | None = None
+    value: flow.Value | None
+    until: flow.Condition | None = None
     units: list[PlanUnit] = field(default_factory=list)
     keys: dict[str, list[int]] = field(default_factory=dict)
     """The units that give a key, in order."""
     contexts: dict[str, list[int]] = field(default_factory=dict)
-    places: dict[Read, LocatedPath] = field(default_factory=dict)
+    places: dict[flow.Read, LocatedPath] = field(default_factory=dict)
     """Where paths lead, as they are asked for."""
 
 
-def reads(unit: PlanUnit) -> Iterator[Read]:
+def reads(unit: PlanUnit) -> Iterator[flow.Read]:
     """Yield the paths that must lead somewhere before a unit can begin."""
     if unit.block is not None:
-        yield from reads_before(unit.block)
+        yield from flow.reads_before(unit.block)
     for step in unit.steps:
         yield from step.references
-        yield from reads_of(step.arguments)
+        yield from flow.reads_of(step.arguments)
         yield from (among.choices for among in step.among)
         if isinstance(step.plan, dict):
             yield from (read for tool in step.plan.values() for read in _bound(tool))
 
 
-def _bound(tool: Json) -> Iterator[Read]:
+def _bound(tool: Json) -> Iterator[flow.Read]:
     if isinstance(tool, dict) and tool.get("bound") is not None:
-        yield from reads_of(value_of(tool["bound"]))
+        yield from flow.reads_of(flow.value_of(tool["bound"]))
 
 
 # What an executor is shown of a chunk: its schema without engine properties, with the definitions it refers to.
@@ -147,7 +125,7 @@ def _bound(tool: Json) -> Iterator[Read]:
 _Change: TypeAlias = Callable[[dict[str, Json]], Json]
 
 
-def schema_without_engine(chunk: Chunk, steps: tuple[Step, ...], definitions: dict[str, Json], *, alone: bool) -> Json:
+def schema_without_engine(chunk: flow.Chunk, steps: tuple[flow.Step, ...], definitions: dict[str, Json], *, alone: bool) -> Json:
     """Return the schema of some steps of a chunk, or of one step `alone`."""
     if alone:
         return with_definitions(strip(steps[0].schema, {"engine"}), definitions)
@@ -222,14 +200,14 @@ class RunnablePlan:
             self._connect(region)
         self._waits.clear()
 
-    def locate(self, region: PlanRegion, read: Read) -> LocatedPath:
+    def locate(self, region: PlanRegion, read: flow.Read) -> LocatedPath:
         """Return what a path begins with, from its region outwards; what is nowhere is an input. The longest key wins."""
         place = region.places.get(read)
         if place is None:
             place = region.places[read] = self._located(region, read)
         return place
 
-    def _located(self, region: PlanRegion, read: Read) -> LocatedPath:
+    def _located(self, region: PlanRegion, read: flow.Read) -> LocatedPath:
         segments = read.segments
         joined = 1
         if not segments[0].quoted:
@@ -251,7 +229,7 @@ class RunnablePlan:
 
     # --- regions and units --------------------------------------------------------------------------------------------------
 
-    def _build(self, body: Body) -> None:
+    def _build(self, body: flow.Body) -> None:
         self.regions.append(PlanRegion(0, None, 0, frozenset(), body.value))
         waiting = [(self.regions[0], body)]
         while waiting:
@@ -266,13 +244,13 @@ class RunnablePlan:
                     if unit.block is not None:
                         waiting += self._inside(unit, unit.block, region)
             for unit in region.units:  # what reads a repeat with an `else` waits for both
-                if isinstance(unit.block, Else):
+                if isinstance(unit.block, flow.Else):
                     repeat = region.units[region.contexts[unit.block.of][0]].block
-                    if isinstance(repeat, Repeat) and repeat.key is not None:
+                    if isinstance(repeat, flow.Repeat) and repeat.key is not None:
                         region.keys[repeat.key].append(unit.index)
 
-    def _inside(self, unit: PlanUnit, block: Block, region: PlanRegion) -> Iterator[tuple[PlanRegion, Body]]:
-        parts = parts_of(block)
+    def _inside(self, unit: PlanUnit, block: flow.Block, region: PlanRegion) -> Iterator[tuple[PlanRegion, flow.Body]]:
+        parts = flow.parts_of(block)
         first = len(self.regions)
         unit.regions = tuple(range(first, first + len(parts)))
         for part in parts:
@@ -281,8 +259,8 @@ class RunnablePlan:
             self.regions.append(inner)
             yield inner, body
 
-    def _units(self, context: Context, index: int) -> Iterator[PlanUnit]:
-        if not isinstance(context, Chunk):
+    def _units(self, context: flow.Context, index: int) -> Iterator[PlanUnit]:
+        if not isinstance(context, flow.Chunk):
             yield PlanUnit(index, context.name, "block", context.name, block=context)
             return
         if context.executor == "server":
@@ -322,18 +300,18 @@ class RunnablePlan:
         for unit in region.units:
             for read in reads(unit):
                 self._need(region, unit.index, read)
-            if isinstance(unit.block, Else):
+            if isinstance(unit.block, flow.Else):
                 self._wait(region, unit.index, region.contexts[unit.block.of][0])
             elif unit.kind == "fail":
                 for other in region.units:
                     if other.kind != "fail":
                         self._wait(region, unit.index, other.index)
-        last = list(reads_of(region.value))
+        last = list(flow.reads_of(region.value))
         last += [read for read, _ in region.until.tests] if region.until else []
         for read in last:
             self._need(region, None, read)
 
-    def _need(self, region: PlanRegion, unit: int | None, read: Read) -> None:
+    def _need(self, region: PlanRegion, unit: int | None, read: flow.Read) -> None:
         """Let a unit, or the block around it, wait for what gives a path."""
         place = self.locate(region, read)
         for _ in range(place.levels):
@@ -343,7 +321,7 @@ class RunnablePlan:
         if place.source == "name" and place.name in {"previous", "rounds"} and region.parent is not None:
             parent = self.regions[region.parent]
             block = parent.units[region.owner].block
-            around = parent.units[parent.contexts[block.of][0]] if isinstance(block, Else) else parent.units[region.owner]
+            around = parent.units[parent.contexts[block.of][0]] if isinstance(block, flow.Else) else parent.units[region.owner]
             self.handed.add(around.regions[0])
         if unit is None:
             return
@@ -370,9 +348,9 @@ class RunnablePlan:
         return []
 
 
-def _of_block(unit: PlanUnit) -> tuple[When | Each | Repeat | Try | Do, ...]:
+def _of_block(unit: PlanUnit) -> tuple[flow.When | flow.Each | flow.Repeat | flow.Try | flow.Do, ...]:
     """Return the block of a unit, where it may have a deadline."""
-    return () if unit.block is None or isinstance(unit.block, Else) else (unit.block,)
+    return () if unit.block is None or isinstance(unit.block, flow.Else) else (unit.block,)
 
 
 def _source(region: PlanRegion, name: str) -> NameSource | None:
@@ -385,12 +363,12 @@ def _source(region: PlanRegion, name: str) -> NameSource | None:
 
 def _keys(unit: PlanUnit) -> tuple[str, ...]:
     if unit.block is not None:
-        key = None if isinstance(unit.block, Else) else unit.block.key
+        key = None if isinstance(unit.block, flow.Else) else unit.block.key
         return () if key is None else (key,)
     return tuple(step.key for step in unit.steps)
 
 
-def _by_model(chunk: Chunk, models: dict[str, str]) -> Iterator[tuple[str | None, tuple[Step, ...]]]:
+def _by_model(chunk: flow.Chunk, models: dict[str, str]) -> Iterator[tuple[str | None, tuple[flow.Step, ...]]]:
     """Divide a chunk where another model is to answer; what a mixin holds stays together."""
     chosen = [models.get(step.key) for step in chunk.steps]
     if len(set(chosen)) < 2 or any(step.key[:1] in {"_", "$"} for step in chunk.steps):

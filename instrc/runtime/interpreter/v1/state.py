@@ -5,26 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn, cast
 
-from instrc.runtime.interpreter.documents import (
-    KINDS,
-    BodyState,
-    BranchState,
-    Complaint,
-    EachState,
-    Entry,
-    Failure,
-    FailureKind,
-    Fault,
-    PlanState,
-    RepeatState,
-    Result,
-    State,
-)
+from instrc.runtime.interpreter import documents
 from instrc.runtime.interpreter.v1.runnable import PlanRegion, PlanUnit, RunnablePlan
 from instrc.text.jsonvalue import Json, JsonObject, as_text
-
-# Change the state of a run: open and close scopes, record commands and remove them.
-
 
 ROOT = ""
 """The id of the outermost scope."""
@@ -33,7 +16,7 @@ ROOT = ""
 class FailedError(Exception):
     """A step has failed for good."""
 
-    def __init__(self, failure: Failure) -> None:
+    def __init__(self, failure: documents.Failure) -> None:
         super().__init__(failure["message"])
         self.failure = failure
 
@@ -43,11 +26,11 @@ class Machine:
     """A program and the state of one run of it."""
 
     program: RunnablePlan
-    state: State
+    state: documents.State
     withdrawn: list[str]
     """Commands that nobody waits for any more, as they are found."""
 
-    def scope(self, scope: str) -> BodyState:
+    def scope(self, scope: str) -> documents.BodyState:
         """Return a scope."""
         return self.state["scopes"][scope]
 
@@ -67,21 +50,21 @@ class Machine:
 
     # --- blocks: which unit it is says what kind of block is noted under its name ----------------------------------------------
 
-    def branch(self, scope: str, context: str) -> BranchState | None:
+    def branch(self, scope: str, context: str) -> documents.BranchState | None:
         """Return what is noted of a `when`, a `try` or a `do`, if it has begun."""
-        return cast("BranchState | None", self.state["scopes"][scope]["blocks"].get(context))
+        return cast("documents.BranchState | None", self.state["scopes"][scope]["blocks"].get(context))
 
-    def each(self, scope: str, context: str) -> EachState:
+    def each(self, scope: str, context: str) -> documents.EachState:
         """Return what is noted of an `each`."""
-        return cast("EachState", self.state["scopes"][scope]["blocks"][context])
+        return cast("documents.EachState", self.state["scopes"][scope]["blocks"][context])
 
-    def repeat(self, scope: str, context: str) -> RepeatState:
+    def repeat(self, scope: str, context: str) -> documents.RepeatState:
         """Return what is noted of a `repeat`."""
-        return cast("RepeatState", self.state["scopes"][scope]["blocks"][context])
+        return cast("documents.RepeatState", self.state["scopes"][scope]["blocks"][context])
 
-    def plan(self, scope: str, unit: str) -> PlanState:
+    def plan(self, scope: str, unit: str) -> documents.PlanState:
         """Return what is noted of a plan that is carried out."""
-        return cast("PlanState", self.state["scopes"][scope]["blocks"][unit])
+        return cast("documents.PlanState", self.state["scopes"][scope]["blocks"][unit])
 
     # --- scopes ---------------------------------------------------------------------------------------------------------------
 
@@ -125,7 +108,7 @@ class Machine:
 
     # --- commands -------------------------------------------------------------------------------------------------------------
 
-    def open_command(self, command: str, entry: Entry) -> None:
+    def open_command(self, command: str, entry: documents.Entry) -> None:
         """Note that a command is open."""
         self.state["open"][command] = entry
         self.scope(entry["scope"])["open"][command] = None
@@ -147,12 +130,12 @@ def scoped_id(scope: str, name: str) -> str:
     return f"{scope}.{name}" if scope else name
 
 
-def failure(kind: FailureKind, message: str, step: str | None, code: str | None = None) -> Failure:
+def failure(kind: documents.FailureKind, message: str, step: str | None, code: str | None = None) -> documents.Failure:
     """Return why a step has failed for good."""
     return {"step": step, "kind": kind, "code": code, "message": message}
 
 
-def give_up(kind: FailureKind, message: str, step: str | None, code: str | None = None) -> NoReturn:
+def give_up(kind: documents.FailureKind, message: str, step: str | None, code: str | None = None) -> NoReturn:
     """Let a step fail for good."""
     raise FailedError(failure(kind, message, step, code))
 
@@ -177,15 +160,15 @@ class Came(NamedTuple):
     """A value, or an error."""
 
     value: Json
-    error: Fault | None
-    complaints: tuple[Complaint, ...]
+    error: documents.Fault | None
+    complaints: tuple[documents.Complaint, ...]
     """Of a model's answer that the engine itself did not accept."""
     tokens: int
 
 
-def came_of(result: Result) -> Came:
+def came_of(result: documents.Result) -> Came:
     """Return what a result says; one that is neither a value nor an error is an error."""
-    given: Result = result if isinstance(result, dict) else {}
+    given: documents.Result = result if isinstance(result, dict) else {}
     usage = given.get("usage")
     counts = usage if isinstance(usage, dict) else {}
     tokens = sum(count for name in _TOKENS if isinstance(count := counts.get(name), int)) if counts else 0
@@ -196,7 +179,7 @@ def came_of(result: Result) -> Came:
         return Came(given["ok"], None, said, tokens)
     words = error if isinstance(error, dict) else {}
     code, message = words.get("code"), words.get("message")
-    fault: Fault = {
+    fault: documents.Fault = {
         "kind": kind_of_failure(words),
         "code": code if isinstance(code, str) else None,
         "message": message if isinstance(message, str) else "it gave neither a value nor an error",
@@ -204,7 +187,7 @@ def came_of(result: Result) -> Came:
     return Came(None, fault, said, tokens)
 
 
-def kind_of_failure(said: JsonObject) -> FailureKind:
+def kind_of_failure(said: JsonObject) -> documents.FailureKind:
     """Return the kind that an error says, `failed` if there is no such kind."""
     kind = said.get("kind")
-    return KINDS.get(kind, "failed") if isinstance(kind, str) else "failed"
+    return documents.KINDS.get(kind, "failed") if isinstance(kind, str) else "failed"

@@ -20,9 +20,8 @@ from instrc.tools.tasks import PlanTask, Reference
 
 # What tasks of a plan are given: outputs of other tasks, and of lists an element each, which makes copies of a task.
 #
-# `{"day": {"each": "find.days"}, "city": {"each": "find.cities"}}` over three days and three cities makes three copies, day by
-# day;
-# over three days and two cities it makes six, each day with each city.
+# `{"day": {"each": "find.days"}, "city": {"each": "find.cities"}}` over three days and three cities makes three copies,
+# day by day; over three days and two cities it makes six, each day with each city.
 
 
 TASK_COPIES: Final = 1000
