@@ -7,9 +7,6 @@ from instrc.schema.walk import map_schemas, refers
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts, equal
 from instrc.text.names import free_name
 
-# The schema of a plan: what a model fills in where a program says `Plan(…)`.
-
-
 OUTCOMES: JsonObject = {
     "type": "array",
     "items": {

@@ -13,8 +13,6 @@ from instrc.problems.problem import CompileError
 from instrc.text.jsonvalue import Json
 from instrc.vibes.registry import Registry
 
-# What expressions stand for while a program is bound.
-
 
 class StepResult(msgspec.Struct, frozen=True, gc=False):
     """The result of a step, or an input."""

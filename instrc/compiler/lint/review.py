@@ -18,8 +18,6 @@ from instrc.vibes.roots import ENDING
 from instrc.vibes.uri import evergreen_of
 from instrc.vibes.vibe import Vibe
 
-# Review one vibe by itself: all that `instrc check` says about a file of the registry.
-
 
 def review(
     vibe: Vibe,
