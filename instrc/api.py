@@ -24,7 +24,6 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.models.model import Model
 from instrc.runtime.traces import Sink
 from instrc.schema import inclusion as comparing
-from instrc.schema import strip as splitting
 from instrc.schema import strip as stripping
 from instrc.schema.flattening import flatten as flattening
 from instrc.schema.flattening.contradictions import FlattenKeywords
@@ -52,9 +51,6 @@ if TYPE_CHECKING:
     from instrc.schema.flattening.provenance import Flat
 
 
-# Write the classes of what programs compile to.
-
-
 BATCH_ITEMS: Final = 10_000
 """Items of one batch."""
 
@@ -80,7 +76,7 @@ def _later(artefact: Artefact, name: str) -> dict[str, Json]:
     return {f"{name}_{chunk}": schema for chunk, schema in later_schemas(artefact).items()}
 
 
-# Compile and check from Python: what the commands of the same names do, as functions.
+# Compile and check, as the commands of the same names do.
 
 
 AnyPath: TypeAlias = str | os.PathLike[str]
@@ -322,7 +318,7 @@ def _as_source_or_path(program: ProgramInput) -> str | Source:
     return arguments.path("program", program)
 
 
-# Run programs from Python: `instrc.run`, `instrc.find_run`, and the same as coroutines.
+# Runs, also as coroutines.
 
 
 __all__ = ["close_stores", "find_run", "find_run_async", "rehearsal", "rehearse", "run", "run_async"]
@@ -538,19 +534,12 @@ def _prepared(
 ) -> Prepared:
     """Return a program that can run; what is suspicious in it, or lost of a vibe, is a warning of Python."""
     report = Report()
-    prepared = prepare(_program(program), export=export, project=_project(roots, shared, vibes, report))
+    named = program if isinstance(program, dict) else _as_source_or_path(program)
+    prepared = prepare(named, export=export, project=_project(roots, shared, vibes, report))
     report.problems.extend(prepared.warnings)
     for problem in report.once():
         warnings.warn(CompileWarning(problem), stacklevel=4)
     return prepared
-
-
-def _program(program: ProgramLike) -> str | Source | dict[str, Json]:
-    if isinstance(program, Source | dict):
-        return program
-    if isinstance(program, str) and ("\n" in program or not program.endswith((".aug", ".json"))):
-        return Source(TEXT_NAME, program)
-    return arguments.path("program", program)
 
 
 def _require(model: object, export: object, id: object, requests: object, tokens: object, watch: object) -> None:  # noqa: A002  -- its name
@@ -575,10 +564,9 @@ def _checks(checks: Mapping[str, Check]) -> dict[str, Check]:
     return dict(found)
 
 
-# The functions of this part as users call them: a type or a function of Python is a schema too, and what is none is refused.
+# Schemas: a type or a function of Python is one too, and what is none is refused.
 #
-# Inside the compiler the functions of the same names are called, for plain values that have been checked before or were made
-# here.
+# Inside the compiler the functions of the same names are called, for plain values that have been checked.
 
 
 SchemaLike: TypeAlias = Mapping[str, object] | bool | PythonType
@@ -665,7 +653,7 @@ def split(answer: Json, schema: SchemaLike | None = None) -> Split:
     What is inside a thought or metric stays in it and is not divided further.
     An answer that holds itself, or has a key that is no text, is a `TypeError`.
     """
-    return splitting.split(answer, None if schema is None else _checked(schema))
+    return stripping.split(answer, None if schema is None else _checked(schema))
 
 
 @takes_shared_parts

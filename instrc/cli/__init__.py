@@ -1,4 +1,4 @@
-"""The command line, one file a command.
+"""The command line: words and options, each command a function in a module of this folder.
 
 This module answers `--version` by itself, so that it costs no more than starting Python.
 """

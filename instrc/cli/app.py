@@ -1,4 +1,4 @@
-"""The commands and the program around them."""
+"""Build the program of typer with its commands, and run a command line."""
 
 from __future__ import annotations
 
@@ -155,9 +155,6 @@ def _plain(annotation: object) -> type | None:
     if not isinstance(annotation, type):
         return None
     return annotation if annotation in {bool, str, int, Path} or issubclass(annotation, Enum) else None
-
-
-# The commands and the program around them.
 
 
 COMMANDS = {

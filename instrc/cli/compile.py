@@ -1,4 +1,4 @@
-"""The commands `compile`, `check`, `verify`, `targets`, `preview` and `fmt`."""
+"""The commands `compile`, `check`, `verify`, `targets` and `preview`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from shutil import get_terminal_size
+from textwrap import wrap
 from time import sleep
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.compiling import Emit, LoweredTool, compile_files, exports, kinds_to_strip, one_by_one
-from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared, Strict, one_stdin, project_of
+from instrc.cli import options
+from instrc.cli.compiling import Delivery, Emit, LoweredTool, compile_files, exports, kinds_to_strip, one_by_one
 from instrc.cli.output import FINE, Format, show, verdict
 from instrc.cli.reviewing import review_files
 from instrc.cli.terminal import clear_screen, is_terminal, write, write_error, write_report
@@ -30,11 +31,9 @@ if TYPE_CHECKING:
 
     from instrc.compiler.graph import Artefact
     from instrc.providers.dialect import Dialect, Limits
+    from instrc.providers.lowering.context import Recursion as Handling
     from instrc.providers.lowering.verify import Verification
     from instrc.testing.preview import ModelCall
-
-
-# `instrc compile`: the artefacts of programs and vibes, on the standard output or in a folder.
 
 
 class Naming(StrEnum):
@@ -75,39 +74,28 @@ def compile_command(
     batch: Annotated[int, typer.Option("--batch", min=1, max=10_000, metavar="N", help="Multiply every step for N items.")] = 1,
     naming: Annotated[Naming | None, typer.Option("--naming", help="How the keys of steps are formed.")] = None,
     no_hints: Annotated[bool, typer.Option("--no-hints", help="Do not say in descriptions what a step reads.")] = False,
-    sketch: Annotated[bool, typer.Option("--sketch", help="Treat unknown instructions as objects with any properties.")] = False,
+    sketch: options.Sketch = False,
     strip: Annotated[
         list[str] | None, typer.Option("--strip", metavar="SET", help="Leave out `thoughts`, `metrics`, `engine` or `all`.")
     ] = None,
-    locked: LockedOption = False,
-    strict: Strict = False,
-    root: Roots = None,
-    shared: Shared = None,
-    shape: ProblemFormat = Format.TEXT,
+    locked: options.LockedOption = False,
+    strict: options.Strict = False,
+    root: options.Roots = None,
+    shared: options.Shared = None,
+    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Compile programs into tools, processes and direct calls."""
-    one_stdin(*files)
+    options.one_stdin(*files)
     _refuse_contradictions(emit, target, way_back, folder)
     _refuse_idle(files, {"--naming": naming, "--no-hints": no_hints, "--sketch": sketch})
     if recursion is not None and not target:
-        message = "--recursion belongs to --target"
-        raise typer.BadParameter(message)
+        options.refuse_use("--recursion belongs to --target")
     unwanted = None if strip is None else kinds_to_strip(strip)
+    handling: dict[Recursion | None, Handling | None] = {None: None}
+    handling |= {Recursion.KEEP: "keep", Recursion.UNROLL: "unroll", Recursion.REFUSE: "refuse"}
+    wanted = Delivery(emit, folder, target or (), way_back, handling[recursion], unwanted, strict)
     overrides = OptionOverrides(naming=None if naming is None else naming.value, hints=not no_hints, batch=batch, sketch=sketch)
-    code = compile_files(
-        files,
-        overrides,
-        emit=emit,
-        folder=folder,
-        target=target,
-        way_back=way_back,
-        recursion=recursion,
-        unwanted=unwanted,
-        strict=strict,
-        project=project_of(root, shared, locked=locked),
-        shape=shape,
-    )
-    raise typer.Exit(code)
+    raise typer.Exit(compile_files(files, overrides, wanted, options.project_of(root, shared, locked=locked), shape))
 
 
 def _refuse_contradictions(emit: Emit | None, target: list[str] | None, way_back: Path | None, folder: Path | None) -> None:
@@ -123,16 +111,12 @@ def _refuse_contradictions(emit: Emit | None, target: list[str] | None, way_back
     raise typer.BadParameter(wrong)
 
 
-def _refuse_idle(files: list[str], options: dict[str, object]) -> None:
+def _refuse_idle(files: list[str], given: dict[str, object]) -> None:
     """Refuse options about the steps and names of programs where only vibes are compiled, which have neither."""
     if all(file.endswith(".json") for file in files):
-        for name, value in options.items():
+        for name, value in given.items():
             if value:
-                message = f"{name} is about programs: a vibe stays as it is"
-                raise typer.BadParameter(message)
-
-
-# `instrc check`: the problems of programs and vibes.
+                options.refuse_use(f"{name} is about programs: a vibe stays as it is")
 
 
 def check_command(
@@ -143,11 +127,11 @@ def check_command(
             help="Programs (.aug), vibes (.vibe.json), folders, or - for a program; by default the current folder.",
         ),
     ] = None,
-    shape: ProblemFormat = Format.TEXT,
-    locked: LockedOption = False,
-    root: Roots = None,
-    shared: Shared = None,
-    strict: Strict = False,
+    shape: options.ProblemFormat = Format.TEXT,
+    locked: options.LockedOption = False,
+    root: options.Roots = None,
+    shared: options.Shared = None,
+    strict: options.Strict = False,
     fix: Annotated[
         bool, typer.Option("--fix", help="First apply the fixes that are safe; `--format json` shows them all.")
     ] = False,
@@ -164,11 +148,11 @@ def check_command(
     The exit code is 1 if there are errors.
     """
     paths = paths or ([] if dependents else ["."])  # a hook gives no file if one was only deleted
-    one_stdin(*paths)
+    options.one_stdin(*paths)
     code = review_files(
         paths,
         shape=shape,
-        project=project_of(root, shared, locked=locked),
+        project=options.project_of(root, shared, locked=locked),
         strict=strict,
         fix=fix,
         dependents=dependents,
@@ -177,43 +161,32 @@ def check_command(
     raise typer.Exit(code)
 
 
-# `instrc verify`: what the rules of a target and the engines that are installed say of a tool.
-
-
 def verify_command(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe (.vibe.json), or - for a program.")],
+    file: options.ProgramFile,
     target: Annotated[list[str], typer.Option("--target", metavar="NAME", help="See `instrc targets`. Repeatable.")],
     flat: Annotated[bool, typer.Option("--flat", help="Verify the flat view of a process instead of its tool.")] = False,
-    strict: Strict = False,
-    locked: LockedOption = False,
-    root: Roots = None,
-    shared: Shared = None,
-    shape: ProblemFormat = Format.TEXT,
+    strict: options.Strict = False,
+    locked: options.LockedOption = False,
+    root: options.Roots = None,
+    shared: options.Shared = None,
+    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Check that a target accepts a tool and keeps its order.
 
     The installed grammar engines and our own rules decide.
     """
-    one_stdin(file)
-    report = Report()
     results: list[Json] = []
-    try:
-        compiled = Workspace(project_of(root, shared, locked=locked)).compile(file, OptionOverrides(), report)
-    except CompileError as error:
-        report.take(error)
-        compiled = ()
-    view = Emit.FLAT if flat else Emit.TOOL
-    for each in one_by_one(list(exports((file, artefact) for artefact in compiled)), target, view, report, strict=strict):
-        from instrc.providers.lowering.verify import verify  # engines are large
+    with options.reported(shape, strict=strict) as report:
+        compiled = Workspace(options.project_of(root, shared, locked=locked)).compile(file, OptionOverrides(), report)
+        wanted = Delivery(Emit.FLAT if flat else Emit.TOOL, targets=target, strict=strict)
+        for each in one_by_one(list(exports((file, artefact) for artefact in compiled)), wanted, report):
+            from instrc.providers.lowering.verify import verify  # engines are large
 
-        found = verify(each.payload, each.target)
-        results.append({"name": each.stem, **found.to_json()})
-        report.problems.extend(_problems(each, found, Source(shown_path(file), "").whole()))
-    if results:
-        write(f"{dumps(results[0] if len(results) == 1 else results)}\n")
-    problems = report.once()
-    show(problems, shape)
-    raise typer.Exit(verdict(problems, strict=strict))
+            found = verify(each.payload, each.target)
+            results.append({"name": each.stem, **found.to_json()})
+            report.problems.extend(_problems(each, found, Source(shown_path(file), "").whole()))
+        if results:
+            write(f"{dumps(results[0] if len(results) == 1 else results)}\n")
 
 
 def _problems(lowered: LoweredTool, found: Verification, at: Span) -> Iterator[Problem]:
@@ -230,9 +203,6 @@ def _problems(lowered: LoweredTool, found: Verification, at: Span) -> Iterator[P
         if opinion.binding and opinion.accepted is False:
             reason = opinion.reason or "it gives no reason"
             yield PayloadRefused(at=at, tool=lowered.stem, target=lowered.target, judge=opinion.engine, reason=reason)
-
-
-# `instrc targets`: the providers that a tool can be lowered for.
 
 
 ORDERS = {
@@ -301,16 +271,13 @@ def _facts(dialect: Dialect) -> Json:
     }
 
 
-# `instrc preview`: what the model receives, chunk by chunk.
-
-
 REQUEST = "(what the user asks for)"
 _PAUSE = 0.4
 """Seconds between two looks at the files."""
 
 
 def preview_command(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe (.vibe.json), or - for a program.")],
+    file: options.ProgramFile,
     target: Annotated[str | None, typer.Option("--target", metavar="NAME", help="Show what this provider receives.")] = None,
     given: Annotated[str, typer.Option("--input", metavar="TEXT", help="The request.")] = REQUEST,
     full: Annotated[bool, typer.Option("--full", help="Show the schema as the JSON that is sent.")] = False,
@@ -318,11 +285,11 @@ def preview_command(
         str | None, typer.Option("--tokenizer", metavar="NAME", help="Count with an encoding of tiktoken, such as o200k_base.")
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Draw it again whenever a file changes.")] = False,
-    sketch: Annotated[bool, typer.Option("--sketch", help="Treat unknown instructions as objects with any properties.")] = False,
-    locked: LockedOption = False,
-    root: Roots = None,
-    shared: Shared = None,
-    shape: ProblemFormat = Format.TEXT,
+    sketch: options.Sketch = False,
+    locked: options.LockedOption = False,
+    root: options.Roots = None,
+    shared: options.Shared = None,
+    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Show what the model receives: messages, schema, tokens.
 
@@ -336,7 +303,7 @@ def preview_command(
         text = ""
         try:
             count, by = _counter(tokenizer)
-            workspace = Workspace(project_of(root, shared, locked=locked))
+            workspace = Workspace(options.project_of(root, shared, locked=locked))
             compiled = workspace.compile(file, OptionOverrides(sketch=sketch), report)
             text = "\n".join(_artefact(each, target, given, report, count, by, full=full) for each in compiled)
         except CompileError as error:
@@ -358,8 +325,6 @@ def preview_command(
 
 def _cut_to_width(text: str, width: int) -> str:
     """Return a text whose long lines go on in the next one, between words and further in, as a terminal does not do it."""
-    from textwrap import wrap  # only where a person reads
-
     lines = []
     for line in text.split("\n"):
         inset = " " * min(len(line) - len(line.lstrip()) + 2, width // 2)

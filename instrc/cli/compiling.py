@@ -1,4 +1,4 @@
-"""Compile files and print or write what comes out, whoever reads the options."""
+"""Compile files, lower them for targets, and print or write the documents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.cli.output import FINE, PROBLEMS, Format, report_written, show, verdict, with_progress
+from instrc.cli.output import FINE, PROBLEMS, Format, report_written, show, unwritable, verdict, with_progress, write_files
 from instrc.cli.terminal import write
 from instrc.compiler.graph import Artefact, Fusion, Step
 from instrc.compiler.graph import Emit as Kind
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from instrc.tools.tool import Tool
     from instrc.vibes.registry import Registry
     from instrc.vibes.vibe import Vibe
-
-
-# Choose what of the artefacts is printed or written, and under which names.
 
 
 class Emit(StrEnum):
@@ -73,10 +70,9 @@ def kinds_to_strip(said: Iterable[str]) -> frozenset[str]:
 
     kinds = frozenset(word for each in said for word in each.replace(",", " ").split())
     if unknown := sorted(kinds - KINDS):
-        from typer import BadParameter  # already loaded by the program around the commands
+        from instrc.cli.options import refuse_use  # already loaded, as there are options
 
-        message = f"--strip knows no `{unknown[0]}`; it takes {', '.join(sorted(KINDS))}"
-        raise BadParameter(message)
+        refuse_use(f"--strip knows no `{unknown[0]}`; it takes {', '.join(sorted(KINDS))}")
     return kinds
 
 
@@ -137,14 +133,9 @@ class Output(Struct):
     def deliver(self) -> None:
         """Write the files, all or none (`OSError`), then print: one document as it is, several as an array."""
         if self.files:
-            from instrc.cli.output import write_files  # not needed to print
-
             write_files({path: f"{dumps(document)}\n" for path, document in self.files.items()}, self.sources)
         if self.documents:
             write(f"{dumps(self.documents[0] if len(self.documents) == 1 else self.documents)}\n")
-
-
-# Find where a part of a compiled tool was written: in a vibe, else at the step that has it.
 
 
 _ITEM = re.compile(r"_item\d+$")
@@ -210,7 +201,7 @@ class Places:
         return found
 
 
-# Fit the documents of a run to providers.
+# Lower the documents of a run for providers.
 
 
 class LoweredTool(NamedTuple):
@@ -224,21 +215,24 @@ class LoweredTool(NamedTuple):
     map: Json
 
 
-def handling_of(recursion: str | None) -> Recursion | None:
-    """Return what to do about recursive schemas, by its word on the command line."""
-    known: dict[str, Recursion] = {"keep": "keep", "unroll": "unroll", "refuse": "refuse"}
-    return None if recursion is None else known[recursion]
+class Delivery(Struct, frozen=True):
+    """What of the artefacts of a run is wanted, in which form, and where."""
+
+    emit: Emit | None = None
+    """The document; by default the one that suits the program."""
+    folder: Path | None = None
+    """Where files are written instead of the standard output."""
+    targets: Sequence[str] = ()
+    way_back: Path | None = None
+    """Where the reverse map is written."""
+    recursion: Recursion | None = None
+    unwanted: frozenset[str] | None = None
+    """Kinds of properties that are stripped."""
+    strict: bool = False
 
 
 def one_by_one(
-    exports: Sequence[NamedArtefact],
-    targets: Sequence[str],
-    emit: Emit | None,
-    report: Report,
-    *,
-    recursion: Recursion | None = None,
-    strict: bool = False,
-    registry: Callable[[str], Registry] | None = None,
+    exports: Sequence[NamedArtefact], wanted: Delivery, report: Report, registry: Callable[[str], Registry] | None = None
 ) -> Iterator[LoweredTool]:
     """Yield each tool, or flat view if that is asked for, for each target; what is lost or cannot be said is reported.
 
@@ -248,37 +242,25 @@ def one_by_one(
     from instrc.providers.lowering.lower import lower  # needed with --target only
 
     for export in exports:
-        for tool in _tools(export, emit, report):
-            for target in _existing_targets(targets, report):
+        for tool in _tools(export, wanted.emit, report):
+            for target in _existing_targets(wanted.targets, report):
                 with _placing_problems(report, export, registry) as found:
-                    result = lower(
-                        tool,
-                        target,
-                        recursion=recursion,
-                        strict=strict,
-                        report=found,
-                    )
+                    result = lower(tool, target, recursion=wanted.recursion, strict=wanted.strict, report=found)
                     part = tool.name.removeprefix(export.stem) if tool.name.startswith(f"{export.stem}_") else ""
                     yield LoweredTool(tool.name, export.file_name + part, target.name, result.payload, result.map)
 
 
-def together(
-    exports: Sequence[NamedArtefact],
-    target: str,
-    emit: Emit | None,
-    report: Report,
-    *,
-    strict: bool = False,
-    registry: Callable[[str], Registry] | None = None,
+def _together(
+    exports: Sequence[NamedArtefact], wanted: Delivery, report: Report, registry: Callable[[str], Registry]
 ) -> tuple[list[Json], Json]:
     """Return the tools of one request and one way back for answers to it; names that the target makes equal get numbers."""
     from instrc.providers.lowering.toolset import lower_all  # needed with --target only
 
-    owned = [(tool, export) for export in exports for tool in _tools(export, emit, report)]
+    owned = [(tool, export) for export in exports for tool in _tools(export, wanted.emit, report)]
     owners = {tool.name: export for tool, export in reversed(owned)}
-    for known in _existing_targets([target], report):
+    for known in _existing_targets(wanted.targets[:1], report):
         with _placing_problems(report, exports[0], registry, owners) as found:
-            result = lower_all([tool for tool, _ in owned], known, strict=strict, report=found)
+            result = lower_all([tool for tool, _ in owned], known, strict=wanted.strict, report=found)
             return result.payload, result.map
     return [], None
 
@@ -394,108 +376,67 @@ def _placed(
     return placed
 
 
-# Compile files and print or write what comes out: what `instrc compile` does, whoever reads its options.
-
-
 def compile_files(
     files: list[str],
     overrides: OptionOverrides,
-    *,
-    emit: Emit | None = None,
-    folder: Path | None = None,
-    target: list[str] | None = None,
-    way_back: Path | None = None,
-    recursion: str | None = None,
-    unwanted: frozenset[str] | None = None,
-    strict: bool = False,
+    wanted: Delivery | None = None,
     project: Project = DEFAULT_PROJECT,
     shape: Format = Format.TEXT,
 ) -> int:
     """Compile files, deliver what comes out, show the problems, and return the exit code."""
-    report = Report()
-    workspace = _workspace(project, report)
-    compiled, output = list(exports(_compile(workspace, files, overrides, report), unwanted)), Output(sources=tuple(files))
+    wanted = wanted or Delivery()
+    report, output = Report(), Output(sources=tuple(files))
+    workspace = None
+    made: list[tuple[str, Artefact]] = []
+    try:
+        workspace = Workspace(project)
+        for file in with_progress(files, "Compiling"):
+            made += [(file, artefact) for artefact in workspace.compile(file, overrides, report)]
+    except CompileError as error:
+        report.take(error)
+    compiled = list(exports(made, wanted.unwanted))
     for export in compiled:
-        if folder is not None:
-            output.files |= {folder / name: document for name, document in documents_to_write(export, emit, report).items()}
-        elif not target:
-            output.documents.append(document_to_print(export, emit, report))
-    if target and compiled:
-        _lower(output, compiled, target, emit, report, folder, way_back, recursion, workspace, strict=strict)
+        if wanted.folder is not None:
+            documents = documents_to_write(export, wanted.emit, report)
+            output.files |= {wanted.folder / name: document for name, document in documents.items()}
+        elif not wanted.targets:
+            output.documents.append(document_to_print(export, wanted.emit, report))
+    if workspace is not None and wanted.targets and compiled:
+        _lower(output, compiled, wanted, report, workspace.registry)
     found = report.once()
-    code = verdict(found, strict=strict)
+    code = verdict(found, strict=wanted.strict)
     if code == FINE:
-        if way_back is not None and workspace is not None:
-            output.sources += tuple(str(each) for file in files for each in workspace.files(file)())  # which it may have read
+        if wanted.way_back is not None and workspace is not None:  # programs may have read these
+            output.sources += tuple(str(each) for file in files for each in workspace.files(file)())
         try:
             output.deliver()
             report_written(output.files, shape)
         except OSError as error:
-            from instrc.cli.output import unwritable  # loaded when there is something to write
-
-            found, code = (*found, unwritable(error, folder or way_back)), PROBLEMS
+            found, code = (*found, unwritable(error, wanted.folder or wanted.way_back)), PROBLEMS
     show(found, shape)
     return code
 
 
 def _lower(
-    output: Output,
-    compiled: list[NamedArtefact],
-    targets: list[str],
-    emit: Emit | None,
-    report: Report,
-    folder: Path | None,
-    way_back: Path | None,
-    recursion: str | None,
-    workspace: Workspace | None,
-    *,
-    strict: bool,
+    output: Output, compiled: list[NamedArtefact], wanted: Delivery, report: Report, registry: Callable[[str], Registry]
 ) -> None:
     """Add the payloads: to the folder each by itself, to the standard output all those of one request."""
-    handling = handling_of(recursion)
-    registry = None if workspace is None else workspace.registry
-
-    if folder is not None:
-        for each in one_by_one(compiled, targets, emit, report, recursion=handling, strict=strict, registry=registry):
-            output.files[folder / f"{each.file_name}.{each.target}.json"] = each.payload
-            output.files[folder / f"{each.file_name}.{each.target}.map.json"] = each.map
+    if wanted.folder is not None:
+        for each in one_by_one(compiled, wanted, report, registry):
+            output.files[wanted.folder / f"{each.file_name}.{each.target}.json"] = each.payload
+            output.files[wanted.folder / f"{each.file_name}.{each.target}.map.json"] = each.map
         return
+    from instrc.cli.options import refuse_use  # already loaded, as there are options
+
     back: Json
     if len(compiled) == 1:
-        lowered = list(one_by_one(compiled, targets, emit, report, recursion=handling, strict=strict, registry=registry))
-        if way_back is not None and len(lowered) > 1:
-            from typer import BadParameter  # already loaded, as there are options
-
-            message = "--map is for one call of the model: choose --emit tool, or a folder (-o), which gets the map of each"
-            raise BadParameter(message)
+        lowered = list(one_by_one(compiled, wanted, report, registry))
+        if wanted.way_back is not None and len(lowered) > 1:
+            refuse_use("--map is for one call of the model: choose --emit tool, or a folder (-o), which gets the map of each")
         output.documents, back = [each.payload for each in lowered], lowered[0].map if lowered else None
-    elif recursion is not None:
-        from typer import BadParameter  # already loaded, as there are options
-
-        message = "--recursion is for one tool, or for a folder (-o)"
-        raise BadParameter(message)
+    elif wanted.recursion is not None:
+        refuse_use("--recursion is for one tool, or for a folder (-o)")
     else:
-        output.documents, back = together(compiled, targets[0], emit, report, strict=strict, registry=registry)
-    if way_back is not None:
-        output.files[way_back] = back
-
-
-def _workspace(project: Project, report: Report) -> Workspace | None:
-    try:
-        return Workspace(project)
-    except CompileError as error:  # a root that is no folder
-        report.take(error)
-        return None
-
-
-def _compile(
-    workspace: Workspace | None, files: list[str], overrides: OptionOverrides, report: Report
-) -> list[tuple[str, Artefact]]:
-    compiled: list[tuple[str, Artefact]] = []
-    if workspace is not None:
-        try:
-            for file in with_progress(files, "Compiling"):
-                compiled += [(file, artefact) for artefact in workspace.compile(file, overrides, report)]
-        except CompileError as error:
-            report.take(error)
-    return compiled
+        output.documents, back = _together(compiled, wanted, report, registry)
+    if wanted.way_back is not None:
+        output.files[wanted.way_back] = back

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from instrc.cli.inputs import read_schema
-from instrc.cli.options import Roots, Shared, project_of
+from instrc.cli.options import ProblemsOption, Roots, Shared, project_of
 from instrc.cli.output import FINE, PROBLEMS, Format, show, verdict
 from instrc.cli.terminal import write, write_report
 from instrc.compiler.graph import Artefact, Emit
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from instrc.schema.differences import Comparison
 
 
-# What `instrc diff` has found, as people read it.
+# The differences as text.
 
 
 _LONG = re.compile(r'"(?:[^"\\]|\\.){61,}"')
@@ -129,9 +129,6 @@ def _cut_lines(cut: JsonObject) -> Iterator[str]:
         yield f"  {who}: {verdicts[as_text(claim['verdict'])]}{why}"
 
 
-# `instrc diff`: what has changed, and for whom it breaks.
-
-
 _SCHEME = "aug:"
 _PROGRAM = ".aug"
 _LOCK = ".lock"
@@ -151,7 +148,7 @@ def diff_command(
     shape: Annotated[DiffFormat, typer.Option("--format", help="How the differences are written.")] = DiffFormat.TEXT,
     root: Roots = None,
     shared: Shared = None,
-    problems: Annotated[Format, typer.Option("--problems", help="How problems are written.")] = Format.TEXT,
+    problems: ProblemsOption = Format.TEXT,
 ) -> None:
     """Show what has changed between two schemas or programs.
 

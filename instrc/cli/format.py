@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from difflib import unified_diff
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from instrc import problems
-from instrc.cli.options import ProblemFormat, one_stdin
+from instrc.cli.options import ProblemFormat, one_stdin, refuse_use
 from instrc.cli.output import PROBLEMS, WRONG_USE, Format, show, try_to_write, verdict, with_progress
 from instrc.cli.terminal import write, write_error
 from instrc.language.lexer import decode_source
@@ -17,9 +18,6 @@ from instrc.problems.report import Report
 from instrc.text.limits import PROGRAM_BYTES
 from instrc.text.source import Source, Span
 from instrc.vibes.find_files import STDIN, find_files, read_bytes, shown_path
-
-# `instrc fmt`: the one layout of programs and vibes.
-
 
 _BOM = "\ufeff"
 """The byte order mark, which the canonical layout does not have."""
@@ -47,8 +45,7 @@ def fmt_command(
     paths = paths or ["."]
     one_stdin(*paths)
     if name and STDIN not in paths:
-        message = "--stdin-filename belongs to the standard input (-)"
-        raise typer.BadParameter(message)
+        refuse_use("--stdin-filename belongs to the standard input (-)")
     from instrc.language.formatter import format_source  # the help of all commands does without it
 
     report = Report()
@@ -98,8 +95,6 @@ def _write(changed: dict[Path, str], report: Report) -> None:
 
 
 def _difference(name: str, old: str, new: str) -> str:
-    from difflib import unified_diff  # only here
-
     rows = unified_diff(_lines(old), _lines(new), name, name)
     return "".join(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n" for row in rows)
 
@@ -113,9 +108,6 @@ def _first_difference(source: Source, text: str) -> Span:
     at = next((at for at, (old, new) in enumerate(zip(source.text, text, strict=False)) if old != new), None)
     start = min(len(source.text), len(text)) if at is None else at
     return source.span(start, min(start + 1, len(source.text)))
-
-
-# `instrc explain`: the page of a problem.
 
 
 def explain_command(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from instrc import problems
-from instrc.cli.options import LockedOption, Roots, Shared, project_of
-from instrc.cli.output import FINE, Format, deliver_text, report_written, show, verdict
+from instrc.cli import options
+from instrc.cli.output import Format
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
@@ -34,18 +34,18 @@ class PictureFormat(StrEnum):
 
 
 def graph_command(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe (.vibe.json), or - for a program.")],
+    file: options.ProgramFile,
     kind: Annotated[
         PictureFormat | None,
         typer.Option("--format", help="The format of the picture; by default that of the ending of -o, else mermaid."),
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there.")] = None,
     export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="One of several exports.")] = None,
-    sketch: Annotated[bool, typer.Option("--sketch", help="Treat unknown instructions as objects with any properties.")] = False,
-    locked: LockedOption = False,
-    root: Roots = None,
-    shared: Shared = None,
-    shape: Annotated[Format, typer.Option("--problems", help="How problems are written.")] = Format.TEXT,
+    sketch: options.Sketch = False,
+    locked: options.LockedOption = False,
+    root: options.Roots = None,
+    shared: options.Shared = None,
+    shape: options.ProblemsOption = Format.TEXT,
 ) -> None:
     """Draw a program: steps in lanes, data as arrows.
 
@@ -57,7 +57,7 @@ def graph_command(
     report = Report()
     text = ""
     try:
-        workspace = Workspace(project_of(root, shared, locked=locked))
+        workspace = Workspace(options.project_of(root, shared, locked=locked))
         compiled = workspace.compile(file, OptionOverrides(sketch=sketch), report)
         if not report.failed:
             text = _render([_picture(artefact) for artefact in _chosen(compiled, export, file, report)], form)
@@ -65,13 +65,7 @@ def graph_command(
                 text = f"```mermaid\n{text}```\n"  # what draws Markdown draws fenced charts
     except CompileError as error:
         report.take(error)
-    found = report.once()
-    if verdict(found) == FINE and text:
-        found = (*found, *deliver_text(text, output, workspace.files(file)))
-        if output is not None and verdict(found) == FINE:
-            report_written([output], shape)
-    show(found, shape)
-    raise typer.Exit(verdict(found))
+    options.deliver_and_exit(report, text, output, lambda: [*workspace.files(file)()], shape)
 
 
 _ENDINGS = {
@@ -85,13 +79,12 @@ _ENDINGS |= {f".{kind}": kind for kind in PictureFormat}
 
 
 def _by_ending(output: Path | None) -> PictureFormat:
-    """Return the format that the name of a file asks for; what we cannot draw is not written under that name."""
     ending = "" if output is None else output.suffix.lower()
     if (kind := _ENDINGS.get(ending)) is None:
-        message = (
-            f"there is no picture of the kind `{ending}`: the formats are {', '.join(PictureFormat)} (or say one with --format)"
+        options.refuse_use(
+            f"there is no picture of the kind `{ending}`: the formats are {', '.join(PictureFormat)} (or say one with --format)",
+            "--output",
         )
-        raise typer.BadParameter(message, param_hint="--output")
     return kind
 
 
@@ -121,8 +114,9 @@ def _render(pictures: list[Picture], kind: PictureFormat) -> str:
         from instrc.process.svg import svg
 
         if len(pictures) > 1:
-            message = f"one SVG shows one export; choose it: --export {pictures[0].name} (or --format html, which shows all)"
-            raise typer.BadParameter(message)
+            options.refuse_use(
+                f"one SVG shows one export; choose it: --export {pictures[0].name} (or --format html, which shows all)"
+            )
         return "".join(map(svg, pictures))
     if kind is PictureFormat.DOT:
         from instrc.process.charts import dot
@@ -137,8 +131,8 @@ def _refuse_long_page(pictures: list[Picture]) -> None:
     """Refuse to draw more exports on one page than a browser shows; one by itself is always drawn."""
     steps = sum(1 for picture in pictures for _ in picture.nodes())
     if len(pictures) > 1 and steps > PAGE_STEPS:
-        message = (
+        options.refuse_use(
             f"one page shows {PAGE_STEPS:,} steps at most, and the {len(pictures):,} exports have {steps:,}, each with all "
-            f"that it reads; choose one: --export {pictures[0].name}"
+            f"that it reads; choose one: --export {pictures[0].name}",
+            "--format",
         )
-        raise typer.BadParameter(message, param_hint="--format")

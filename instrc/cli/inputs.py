@@ -1,4 +1,4 @@
-"""What commands are given: JSON with places, plans, records and tool files."""
+"""Read the inputs of commands: JSON with places, schemas, plans, records and tool files."""
 
 from __future__ import annotations
 
@@ -19,9 +19,6 @@ from instrc.vibes.registry import Registry
 if TYPE_CHECKING:
     from instrc.taskbench.records import Bench
     from instrc.tools.sources import Given
-
-
-# JSON that a command is given: read once, with a place for every part.
 
 
 class JsonDocument:
@@ -92,7 +89,7 @@ def _given_schema(path: str, registry: Registry, report: Report) -> SchemaInput 
     return None if document is None else SchemaInput(document.value, "", document.locate, registry)
 
 
-# What the commands about plans are given: plans, records and tool files of TaskBench.
+# Plans, records and tool files of TaskBench.
 
 
 def read_records(path: str, report: Report) -> Given | None:

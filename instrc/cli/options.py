@@ -1,12 +1,17 @@
-"""Options that several commands have."""
+"""Options that several commands have, and the ways in which a command ends."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeAlias
 
 import typer
 
-from instrc.cli.output import Format
+from instrc.cli.output import FINE, Format, deliver_text, report_written, show, verdict
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
 from instrc.vibes.find_files import STDIN
 
 if TYPE_CHECKING:
@@ -20,8 +25,33 @@ Shared: TypeAlias = Annotated[
     typer.Option("--shared", metavar="DIR", help="A shared folder of vibes, after those of the project. Repeatable."),
 ]
 ProblemFormat: TypeAlias = Annotated[Format, typer.Option("--format", help="How problems are written.")]
+ProblemsOption: TypeAlias = Annotated[Format, typer.Option("--problems", help="How problems are written.")]
 LockedOption: TypeAlias = Annotated[bool, typer.Option("--locked", help="Use only the vibes in aug.lock; see `instrc lock`.")]
 Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
+Sketch: TypeAlias = Annotated[bool, typer.Option("--sketch", help="Treat unknown instructions as objects with any properties.")]
+Rehearse: TypeAlias = Annotated[bool, typer.Option("--rehearse", help="Generate the results of activities from their schemas.")]
+Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Events: TypeAlias = Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")]
+ProgramFile: TypeAlias = Annotated[
+    str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe (.vibe.json), or - for a program.")
+]
+OutputFile: TypeAlias = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")]
+ResultOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the result to a file instead.")
+]
+Store: TypeAlias = Annotated[
+    Path | None, typer.Option("--store", metavar="DIR", help="The folder of the runs; .instrc by default.")
+]
+EngineName: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--engine", metavar="NAME", help="The engine of the run: durable (the default if installed), memory, temporal."),
+]
+RunId: TypeAlias = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run; `instrc runs` lists them.")]
+
+
+def refuse_use(message: str, option: str | None = None) -> NoReturn:
+    """Refuse a command line that means nothing."""
+    raise typer.BadParameter(message, param_hint=option)
 
 
 def project_of(root: list[str] | None, shared: list[str] | None, *, locked: bool = False) -> Project:
@@ -34,5 +64,40 @@ def project_of(root: list[str] | None, shared: list[str] | None, *, locked: bool
 def one_stdin(*paths: str) -> None:
     """Refuse a command line that would read the standard input twice."""
     if paths.count(STDIN) > 1:
-        message = "the standard input (-) can be read once only"
-        raise typer.BadParameter(message)
+        refuse_use("the standard input (-) can be read once only")
+
+
+@contextmanager
+def exit_on_problems(shape: Format) -> Iterator[None]:
+    """Show the problems of a `CompileError`, which ends the command."""
+    try:
+        yield
+    except CompileError as error:
+        show(error.problems, shape)
+        raise typer.Exit(verdict(error.problems)) from None
+
+
+@contextmanager
+def reported(shape: Format, *, strict: bool = False, product: bool = False) -> Iterator[Report]:
+    """Collect the problems of a command, show them when it is done, and end it with their exit code."""
+    report = Report()
+    try:
+        yield report
+    except CompileError as error:
+        report.take(error)
+    found = report.once()
+    show(found, shape, product=product)
+    raise typer.Exit(verdict(found, strict=strict))
+
+
+def deliver_and_exit(
+    report: Report, text: str, output: Path | None, sources: Callable[[], Iterable[object]], shape: Format
+) -> NoReturn:
+    """Print what a command has made, or write it over none of its sources, unless something is wrong; show the problems."""
+    found = report.once()
+    if verdict(found) == FINE and text:
+        found = (*found, *deliver_text(text, output, sources))
+        if output is not None and verdict(found) == FINE:
+            report_written([output], shape)
+    show(found, shape)
+    raise typer.Exit(verdict(found))

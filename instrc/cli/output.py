@@ -1,4 +1,4 @@
-"""Write what a command has to say: streams, files, problems, progress."""
+"""The output of commands: files, problems, exit codes, progress."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from time import monotonic
 from typing import Final
 
 from instrc.cli.terminal import coloured, is_terminal, write, write_error
-from instrc.problems.files import UnwritableOutput
 from instrc.problems.problem import Problem
 from instrc.text.files import is_inherited_stream, refuse_irregular
 from instrc.text.source import Source
 from instrc.vibes.find_files import reason
 
-# Write files whole or not at all, and only in the place of regular files.
+# Files are written whole or not at all, and only regular files are replaced.
 #
 # Each file is written beside its place under another name and then renamed, which the file system does in one step.
 # If one of several cannot be put in its place, those before it are put back as they were.
@@ -71,8 +70,10 @@ def try_to_write(files: Mapping[Path, str], sources: Collection[str] = ()) -> li
     return []
 
 
-def unwritable(error: OSError, otherwise: object) -> UnwritableOutput:
+def unwritable(error: OSError, otherwise: object) -> Problem:
     """Return what an error of writing is to the user; it names the path that the error is about, if that is the user's."""
+    from instrc.problems.files import UnwritableOutput  # rarely needed
+
     path = str(error.filename2 or error.filename or "")
     if not path or _SCRATCH.fullmatch(Path(path).name):
         path = str(otherwise)
@@ -181,9 +182,6 @@ def _quietly(action: Callable[[], object]) -> None:
         action()
 
 
-# Show problems in the format that was asked for.
-
-
 FINE, PROBLEMS, WRONG_USE = 0, 1, 2
 """Exit codes."""
 
@@ -290,7 +288,7 @@ def _in_colour(problems: Iterable[Problem], counts: str) -> str:
     return captured.get()
 
 
-# Show how far a long run is: only to a person, only after a second.
+# Progress: only on a terminal, only after a second.
 
 
 PATIENCE = 1.0

@@ -1,4 +1,4 @@
-"""`compile` and `check` of files without options: they are run most, and need no reader of options, which takes long to load."""
+"""The fast path of `compile` and `check` without options: typer, which takes long to load, is not needed for them."""
 
 from __future__ import annotations
 

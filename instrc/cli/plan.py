@@ -1,4 +1,4 @@
-"""`instrc plan`: what models decide to do, checked before anything of it runs; in the form of TaskBench too."""
+"""`instrc plan`: check, convert and score the plans of models, also in the form of TaskBench."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from msgspec.structs import replace
 
 from instrc.cli.inputs import are_records, bench_of, each_record, plans_in, read_bench_file, read_json, read_records
-from instrc.cli.options import ProblemFormat, one_stdin
+from instrc.cli.options import OutputFile, ProblemFormat, one_stdin, reported
 from instrc.cli.output import FINE, Format, deliver_text, show, verdict
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
@@ -31,7 +31,6 @@ ToolsFile = Annotated[
     typer.Option("--tools", metavar="TOOLS", help="The tools by name, as in a process; or a tool file of TaskBench."),
 ]
 BenchFile = Annotated[str, typer.Option("--tools", metavar="TOOLS", help="A tool file of TaskBench.")]
-OutputOption = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")]
 
 
 class PlanShape(StrEnum):
@@ -60,9 +59,10 @@ def check(
 ) -> None:
     """Report problems in plans; the exit code is 1 if there are errors."""
     one_stdin(plan, tools)
-    report = Report()
-    given, known = read_records(plan, report), read_json(tools, report)
-    if given is not None and known is not None:
+    with reported(shape, product=True) as report:
+        given, known = read_records(plan, report), read_json(tools, report)
+        if given is None or known is None:
+            return
         from instrc.problems.plans import InvalidTools
         from instrc.taskbench.records import is_bench, tools_map
         from instrc.tools.plan_check import check_plan  # brings the validator
@@ -75,9 +75,6 @@ def check(
             found = check_plan(given.value, known.value if bench is None else tools_map(bench))
             report.problems += [replace(each, at=known.locate()) for each in found if isinstance(each, InvalidTools)]
             _report_problems([each for each in found if not isinstance(each, InvalidTools)], given, (), report)
-    problems = report.once()
-    show(problems, shape, product=True)
-    raise typer.Exit(verdict(problems))
 
 
 @plan_group.command("import")
@@ -87,7 +84,7 @@ def import_(
     repair: Annotated[
         bool, typer.Option("--repair", help="Repair known mistakes by their most likely meaning, and list them.")
     ] = False,
-    output: OutputOption = None,
+    output: OutputFile = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Turn records of TaskBench into plans.
@@ -114,7 +111,7 @@ def import_(
 def export(
     plans: Annotated[str, typer.Argument(metavar="PLANS", help="A plan, or what `plan import` and `plan sample` print; or -.")],
     tools: BenchFile,
-    output: OutputOption = None,
+    output: OutputFile = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Turn plans into records of TaskBench."""
@@ -143,7 +140,7 @@ def score(
     predictions: Annotated[str, typer.Argument(metavar="PREDICTIONS", help="Records of a model for the same ids; or -.")],
     tools: BenchFile,
     view: Annotated[ScoreFormat, typer.Option("--as", help="How the scores are shown.")] = ScoreFormat.TABLE,
-    output: OutputOption = None,
+    output: OutputFile = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Compare plans with correct plans.
@@ -178,7 +175,7 @@ def sample(
     seed: Annotated[int, typer.Option("--seed", help="The same number gives the same plans.")] = 0,
     form: Annotated[PlanShape | None, typer.Option("--shape", help="Plans of one shape only.")] = None,
     largest: Annotated[int, typer.Option("--largest", min=2, max=1000, help="The most tasks of a plan.")] = 8,
-    output: OutputOption = None,
+    output: OutputFile = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Generate valid plans for the tools, one per line."""

@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from instrc import problems
-from instrc.cli.options import ProblemFormat, Roots, Shared, project_of
+from instrc.cli.options import ProblemFormat, Roots, Shared, exit_on_problems, project_of, refuse_use
 from instrc.cli.output import FINE, PROBLEMS, Format, report_written, show, try_to_write, verdict
 from instrc.cli.terminal import write_error, write_report
 from instrc.compiler.scaffold import PROGRAM, SETTINGS, new, project, with_table
@@ -35,8 +35,6 @@ from instrc.vibes.lock import Lock, Locked, lock_text, place_in_lock, read_lock
 from instrc.vibes.project import Project, ProjectContext
 from instrc.vibes.roots import ENDING
 from instrc.vibes.settings import read_settings
-
-# Write first files; what is there is never overwritten.
 
 
 def formatted_files(files: Mapping[Path, str]) -> dict[Path, str]:
@@ -66,9 +64,6 @@ def write_new(files: Mapping[Path, str], shape: Format, *, replacing: Collection
         report_written(files, shape)
     show(found, shape)
     return PROBLEMS if found else FINE
-
-
-# `instrc init`: a project that compiles at once.
 
 
 def init_command(
@@ -123,9 +118,6 @@ def _with_table(path: Path) -> str | None:
         return None
 
 
-# `instrc new`: the first text of an instruction, a mixin or a process.
-
-
 _WAY_OUT = "programs would find both by this name: choose another one, or remove the file"
 
 
@@ -149,21 +141,16 @@ def new_command(
 
     Instructions and mixins are vibes, processes are programs; nothing is overwritten.
     """
-    try:
+    with exit_on_problems(shape):
         roots = read_settings(Path()).roots if root is None else (root,)
-    except CompileError as error:
-        show(error.problems, shape)
-        raise typer.Exit(verdict(error.problems)) from None
     files = new(kind.value, name, roots[0].as_posix() if roots else "schemas")
     if files is None:
-        message = f"{excerpt(name)} cannot be a name: each of its parts needs letters or digits"
-        raise typer.BadParameter(message)
+        refuse_use(f"{excerpt(name)} cannot be a name: each of its parts needs letters or digits")
     for part in (*name.replace("\\", "/").split("/")[:-1], *(Path(path).name for path in files)):
         if file_name(part) != part:
             plain = "x" * len(part.encode("utf-8", "surrogatepass"))  # as long, and nothing else that a file system minds
             reason = f"no file can be called `{part}` on Windows" if file_name(plain) == plain else "it is too long for a file"
-            message = f"{excerpt(name)} cannot be a name: {reason}"
-            raise typer.BadParameter(message)
+            refuse_use(f"{excerpt(name)} cannot be a name: {reason}")
     if alike := [problem for path in files for problem in _found_by_the_same_name(Path(path))]:
         show(alike, shape)
         raise typer.Exit(verdict(alike))
@@ -180,9 +167,6 @@ def _found_by_the_same_name(path: Path) -> list[Problem]:
         for other in sorted(path.parent.glob(f"*{ENDING}"))
         if comparison_key(other.name.removesuffix(ENDING).partition("@")[0]) == name
     ]
-
-
-# `instrc lock`: what every reference means, written down, so that it still means it tomorrow.
 
 
 def lock_command(
@@ -273,9 +257,6 @@ def _by_reference(lock: Lock) -> dict[str, dict[str, Locked]]:
     return found
 
 
-# `instrc doctor`: what is installed, and which settings and roots count here.
-
-
 _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[[^]]*\])?([^;]*)(?:;(.*))?")
 _BOUND = re.compile(r"(>=|<)\s*(\d+(?:\.\d+)*)")
 _EXTRA = re.compile(r"""extra == ['"]([\w-]+)['"]""")
@@ -290,16 +271,13 @@ def doctor_command(root: Roots = None, shared: Shared = None) -> None:
     write_report(f"Python {platform.python_version()} in {sys.executable}, {platform.system()} {platform.machine()}\n\n")
     for line in _extras():
         write_report(f"{line}\n")
-    try:
+    with exit_on_problems(Format.TEXT):
         project = ProjectContext(project_of(root, shared))
         settings = project.settings(None)
         write_report(f"\nsettings: {settings.file or 'none: there is no pyproject.toml here or above'}\n")
         if settings.file is not None and settings == type(settings)(file=settings.file):
             write_report("  it has no table [tool.instrc], so everything is as usual\n")
         registry = project.registry(None)
-    except CompileError as error:
-        show(error.problems, Format.TEXT)
-        raise typer.Exit(verdict(error.problems)) from None
     write_report("\nroots, the first that has a name wins:\n")
     given = {Path(each) for each in (*(root or ()), *(shared or ()))}
     for each in registry.roots:

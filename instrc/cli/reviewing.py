@@ -1,4 +1,4 @@
-"""Check files and show what is wrong, whoever reads the options."""
+"""Check files, apply safe fixes, and show the problems."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from instrc.cli.output import Format, show, verdict, with_progress, write_files
+from instrc.cli.output import Format, show, unwritable, verdict, with_progress, write_files
 from instrc.cli.terminal import write_error
 from instrc.compiler.checking import check_files
 from instrc.problems.problem import CompileError, Fix, Problem
@@ -18,7 +18,7 @@ from instrc.vibes.find_files import STDIN, find_files, read_bytes
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.roots import ENDING, PROGRAM_ENDING, read_name
 
-# Find the programs and vibes that may use some files, so that a change is seen where it breaks something.
+# Dependents: the programs and vibes that may use a file.
 
 
 DEPENDENT_BYTES: Final = 16 * 1024 * 1024
@@ -73,9 +73,6 @@ def _text(file: str) -> str:
     return "" if data is None else data.decode("utf-8", "replace")
 
 
-# Apply the safe fixes of problems to the files they are in.
-
-
 def fix_files(files: Sequence[str], check: Callable[[], Sequence[Problem]]) -> dict[str, int]:
     """Fix what is surely meant otherwise in these files, until nothing is left of it; return how many fixes each got.
 
@@ -106,9 +103,6 @@ def _is_still(name: str, text: str) -> bool:
     """Tell whether a file holds the text that the places are of; line ends count, a byte order mark does not."""
     data = read_bytes(name, 4 * len(text) + 3, Report())
     return data is not None and data.removeprefix(b"\xef\xbb\xbf") == text.encode("utf-8", "surrogatepass")
-
-
-# Check files and show what is wrong: what `instrc check` does, whoever reads its options.
 
 
 def review_files(
@@ -154,6 +148,4 @@ def _fix(files: list[str], check: Callable[[], tuple[Problem, ...]], report: Rep
         for path, count in fix_files(files, check).items():
             write_error(f"fixed {path}: {count} {'mistake' if count == 1 else 'mistakes'}\n")
     except OSError as error:
-        from instrc.cli.output import unwritable  # as above
-
         report.add(unwritable(error, "a file"))

@@ -7,31 +7,14 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared, project_of
+from instrc.cli import options, running
 from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, item_counter, show, try_to_write
-from instrc.cli.running import (
-    EngineName,
-    ResultOption,
-    RunId,
-    Store,
-    Watcher,
-    deliver,
-    engine,
-    exit_with,
-    files_of,
-    given_value,
-    refuse_output,
-    report_as_json,
-    run_to_end,
-    show_warnings,
-    warn_of_made_up_answers,
-)
+from instrc.cli.running import engine
 from instrc.cli.terminal import is_terminal, write, write_error, write_report
 from instrc.problems.files import UnwritableOutput
 from instrc.problems.problem import CompileError
@@ -44,14 +27,10 @@ from instrc.vibes.find_files import STDIN, reason, unreadable
 if TYPE_CHECKING:
     import asyncio
 
-    from instrc.engines.launch import Launcher
     from instrc.engines.prepare import Prepared
     from instrc.runtime.engine import Engine, Launch, Serving
     from instrc.runtime.interpreter.documents import UserCommand
     from instrc.runtime.session import Session
-
-
-# `instrc run --items`: a line of JSON in, a line of JSON out.
 
 
 WORKER_PAUSE: Final = 30.0
@@ -73,7 +52,7 @@ async def stream(path: str, begin: Callable[[int, Json], Launch], engine: Engine
                 "status": "failed",
                 "error": {"kind": "invalid", "message": render_text(error.problems).strip()},
             }
-        made = report_as_json(report)
+        made = running.report_as_json(report)
         del made["name"]
         return {"item": number, **made}
 
@@ -98,8 +77,7 @@ def _line_writer(output: Path | None) -> Iterator[Callable[[str], object]]:
             raise OSError(0, "only a regular file is replaced", str(output))  # noqa: TRY301  -- told below like the others
         file = output.open("w", encoding="utf-8")
     except (OSError, ValueError) as error:
-        message = f"`{output}` cannot be written: {error}"
-        raise typer.BadParameter(message) from None
+        options.refuse_use(f"`{output}` cannot be written: {error}")
 
     def say(line: str) -> None:
         try:
@@ -126,22 +104,16 @@ async def _lines(path: str) -> AsyncIterator[str]:
         opened = nullcontext() if path == "-" else Path(path).open("rb")  # noqa: ASYNC230, SIM115  -- it never waits; closed below
     except (OSError, ValueError) as error:
         reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else error
-        message = f"`{path}` cannot be read: {reason}"
-        raise typer.BadParameter(message) from None
+        options.refuse_use(f"`{path}` cannot be read: {reason}")
     with opened as file:
         try:
             async for line in read_lines(file):
                 if said := line.removeprefix("\ufeff").strip():
                     yield said
         except UnicodeDecodeError as error:
-            message = f"`{path}` is not UTF-8: {error}"
-            raise typer.BadParameter(message) from None
+            options.refuse_use(f"`{path}` is not UTF-8: {error}")
         except LineTooLongError as error:
-            message = f"`{path}` cannot be read: {error}"
-            raise typer.BadParameter(message) from None
-
-
-# `instrc run --every-branch`: rehearse a program until each branch was taken, a line for each run.
+            options.refuse_use(f"`{path}` cannot be read: {error}")
 
 
 def rehearse_all(prepared: Prepared, given: Json, *, as_json: bool, output: Path | None) -> int:
@@ -155,15 +127,11 @@ def rehearse_all(prepared: Prepared, given: Json, *, as_json: bool, output: Path
     return FINE if found.sound and not unwritten else PROBLEMS
 
 
-def refuse_with_every_branch(options: dict[str, object]) -> None:
-    """Refuse options that say nothing where every branch is rehearsed."""
-    for name, value in options.items():
+def _refuse_beside(option: str, why: str, others: dict[str, object]) -> None:
+    """Refuse options that say nothing beside another one."""
+    for name, value in others.items():
         if value is not None and value is not False:  # 0 is said as well
-            message = f"{name} says nothing beside --every-branch: all answers are made up, and no run is kept"
-            raise typer.BadParameter(message)
-
-
-# `instrc run`: run a program, until it ends or waits for somebody.
+            options.refuse_use(f"{name} says nothing beside {option}: {why}")
 
 
 ModelOption = Annotated[
@@ -195,9 +163,9 @@ def run_command(
         typer.Option("--input", "-i", metavar="INPUT", help="The prompt, or an object of inputs; @FILE or - to read it."),
     ] = None,
     model: ModelOption = None,
-    engine_name: EngineName = None,
+    engine_name: options.EngineName = None,
     export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")] = None,
-    rehearse: Annotated[bool, typer.Option("--rehearse", help="Generate the results of activities from their schemas.")] = False,
+    rehearse: options.Rehearse = False,
     every_branch: EveryBranch = False,
     ask: Annotated[bool, typer.Option("--ask", help="Ask questions to people in this terminal.")] = False,
     run_id: Annotated[str | None, typer.Option("--id", metavar="RUN", help="The id of the run; generated unless given.")] = None,
@@ -206,68 +174,58 @@ def run_command(
     items: Items = None,
     batch: Batch = 1,
     concurrency: Concurrency = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
-    output: ResultOption = None,
-    store: Store = None,
-    locked: LockedOption = False,
-    root: Roots = None,
-    shared: Shared = None,
-    shape: ProblemFormat = Format.TEXT,
+    as_json: options.Events = False,
+    quiet: options.Quiet = False,
+    output: options.ResultOption = None,
+    store: options.Store = None,
+    locked: options.LockedOption = False,
+    root: options.Roots = None,
+    shared: options.Shared = None,
+    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Run a program: a tool, a direct call, or a process."""
     from instrc.engines.launch import Launcher, new_id
     from instrc.engines.prepare import prepare
 
-    try:
-        prompt = None if given is None else given_value(given)
-        prepared = prepare(file, export=export, project=project_of(root, shared, locked=locked))
-        refuse_output(output, [*prepared.sources(), *files_of(given), *([] if items is None else [items])])
-        show_warnings([prepared], shape, quiet=quiet)
+    with options.exit_on_problems(shape):
+        prompt = None if given is None else running.given_value(given)
+        prepared = prepare(file, export=export, project=options.project_of(root, shared, locked=locked))
+        running.refuse_output(output, [*prepared.sources(), *running.files_of(given), *([] if items is None else [items])])
+        running.show_warnings([prepared], shape, quiet=quiet)
         if every_branch:
-            kept = {"--engine": engine_name, "--items": items, "--id": run_id, "--store": store, "--ask": ask, "--model": model}
-            refuse_with_every_branch(
-                {**kept, "--requests": requests, "--tokens": tokens, "--batch": batch > 1, "--concurrency": concurrency}
-            )
+            idle: dict[str, object]
+            idle = {"--engine": engine_name, "--items": items, "--id": run_id, "--store": store, "--ask": ask, "--model": model}
+            idle |= {"--requests": requests, "--tokens": tokens, "--batch": batch > 1, "--concurrency": concurrency}
+            _refuse_beside("--every-branch", "all answers are made up, and no run is kept", idle)
             raise typer.Exit(rehearse_all(prepared, prompt, as_json=as_json, output=output))
-        _refuse_idle(items, {"--input": given, "--ask": ask, "--json": as_json}, concurrency)
-        warn_of_made_up_answers(model, prepared.settings, rehearse=rehearse)
+        if items is not None:
+            why = "each line is the input of a run of its own, and one line is printed for it"
+            _refuse_beside("--items", why, {"--input": given, "--ask": ask, "--json": as_json})
+        elif concurrency is not None:
+            options.refuse_use("--concurrency belongs to --items")
+        running.warn_of_made_up_answers(model, prepared.settings, rehearse=rehearse)
         launcher = Launcher(prepared, model=model, batch=batch, requests=requests, tokens=tokens, rehearse=rehearse)
         if items is not None:
             open_ = engine(store, engine_name, keep="open")
-            launch = partial(_launch_item, launcher, run_id or new_id(prepared.name))
-            failed = run_to_end(stream(items, launch, open_, window=batch * (concurrency or 4), output=output))
+            of_all = run_id or new_id(prepared.name)
+
+            def begin(number: int, value: Json) -> Launch:
+                return launcher.launch(value, f"{of_all}.{number}")
+
+            failed = running.run_to_end(stream(items, begin, open_, window=batch * (concurrency or 4), output=output))
             raise typer.Exit(PROBLEMS if failed else FINE)
         begun = launcher.launch(prompt, run_id)
-        with (watcher := Watcher(as_json=as_json, quiet=quiet)) as sink:
-            report = run_to_end(engine(store, engine_name, people=_asked(watcher) if ask else None, watch=sink).start(begun))
-    except CompileError as error:
-        raise exit_with(error, shape) from None
-    raise typer.Exit(deliver(report, as_json=as_json, quiet=quiet, output=output, store=store, engine_name=engine_name))
-
-
-def _refuse_idle(items: str | None, options: dict[str, object], concurrency: int | None) -> None:
-    """Refuse options that say nothing beside `--items`, or without it."""
-    for name, value in options.items():
-        if items is not None and value is not None and value is not False:
-            message = (
-                f"{name} says nothing beside --items: each line is the input of a run of its own, and one line is printed for it"
+        with (watcher := running.Watcher(as_json=as_json, quiet=quiet)) as sink:
+            report = running.run_to_end(
+                engine(store, engine_name, people=_asked(watcher) if ask else None, watch=sink).start(begun)
             )
-            raise typer.BadParameter(message)
-    if items is None and concurrency is not None:
-        message = "--concurrency belongs to --items"
-        raise typer.BadParameter(message)
-
-
-def _launch_item(launcher: Launcher, name: str, number: int, given: Json) -> Launch:
-    """Return one of several runs, whose id is that of all with its number."""
-    return launcher.launch(given, f"{name}.{number}")
+    raise typer.Exit(running.deliver(report, as_json=as_json, quiet=quiet, output=output, store=store, engine_name=engine_name))
 
 
 class _asked:  # noqa: N801  -- reads as what it does: questions asked here
     """Asks a person in this terminal; an empty line leaves the question open."""
 
-    def __init__(self, watcher: Watcher) -> None:
+    def __init__(self, watcher: running.Watcher) -> None:
         self.watcher = watcher
 
     def __call__(self, command: UserCommand) -> Json:
@@ -287,20 +245,17 @@ class _asked:  # noqa: N801  -- reads as what it does: questions asked here
             return line
 
 
-# `instrc chat`: a session with a model that has compiled tools.
-
-
 def chat_command(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Programs or vibes; each export is a tool of the model.")],
     model: ModelOption = None,
-    engine_name: EngineName = None,
-    rehearse: Annotated[bool, typer.Option("--rehearse", help="Generate the results of activities from their schemas.")] = False,
+    engine_name: options.EngineName = None,
+    rehearse: options.Rehearse = False,
     session_id: Annotated[str, typer.Option("--id", metavar="SESSION", help="Continue this session, or begin it.")] = "chat",
-    store: Store = None,
-    locked: LockedOption = False,
-    root: Roots = None,
-    shared: Shared = None,
-    shape: ProblemFormat = Format.TEXT,
+    store: options.Store = None,
+    locked: options.LockedOption = False,
+    root: options.Roots = None,
+    shared: options.Shared = None,
+    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Talk with a model that has the programs as tools.
 
@@ -311,19 +266,17 @@ def chat_command(
     from instrc.runtime.session import Session
     from instrc.vibes.settings import read_settings
 
-    try:
+    with options.exit_on_problems(shape):
         kept = engine(store, engine_name)
         found = [
             offer
             for file in files
-            for offer in offers_of(file, kept, model, rehearse=rehearse, project=project_of(root, shared, locked=locked))
+            for offer in offers_of(file, kept, model, rehearse=rehearse, project=options.project_of(root, shared, locked=locked))
         ]
-        warn_of_made_up_answers(model, read_settings(Path(files[0]).parent), rehearse=rehearse)
+        running.warn_of_made_up_answers(model, read_settings(Path(files[0]).parent), rehearse=rehearse)
         chosen = session_model(model, Path(files[0]))
         place = (store or Path(USUAL_FOLDER)) / "sessions" / f"{Path(session_id).name}.json"
-        run_to_end(_talk(Session(session_id, chosen, tuple(found), _read(place)), place))
-    except CompileError as error:
-        raise exit_with(error, shape) from None
+        running.run_to_end(_talk(Session(session_id, chosen, tuple(found), _read(place)), place))
 
 
 async def _talk(session: Session, file: Path) -> None:
@@ -338,7 +291,8 @@ async def _talk(session: Session, file: Path) -> None:
                     write_report(f"{await session.say(line.strip())}\n")
                 except ModelError as error:
                     write_error(f"the model gave no answer: {error}\n")
-                _keep(file, session)
+                if found := try_to_write({file: dumps(session.turns)}):
+                    raise CompileError(found)
             _ask()
     except UnicodeDecodeError:
         raise CompileError([unreadable(STDIN, "it is not UTF-8")]) from None
@@ -359,57 +313,39 @@ def _read(file: Path) -> list[Json]:
     return turns if isinstance(turns, list) else []
 
 
-def _keep(file: Path, session: Session) -> None:
-    if found := try_to_write({file: dumps(session.turns)}):
-        raise CompileError(found)
-
-
-# `instrc resume`: continue a run that nobody carries out.
-
-
 def resume_command(
-    run: RunId,
-    store: Store = None,
-    engine_name: EngineName = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
-    shape: ProblemFormat = Format.TEXT,
+    run: options.RunId,
+    store: options.Store = None,
+    engine_name: options.EngineName = None,
+    quiet: options.Quiet = False,
+    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Continue a run that was interrupted, or whose timers have ended."""
-    try:
-        with Watcher(quiet=quiet) as sink:
-            report = run_to_end(engine(store, engine_name, run=run, watch=sink).resume(run))
-    except CompileError as error:
-        raise exit_with(error, shape) from None
-    raise typer.Exit(deliver(report, store=store, engine_name=engine_name))
-
-
-# `instrc answer`: answer what a run asks, and carry it on.
+    with options.exit_on_problems(shape), running.Watcher(quiet=quiet) as sink:
+        report = running.run_to_end(engine(store, engine_name, run=run, watch=sink).resume(run))
+    raise typer.Exit(running.deliver(report, store=store, engine_name=engine_name))
 
 
 def answer_command(
-    run: RunId,
+    run: options.RunId,
     step: Annotated[str, typer.Argument(metavar="STEP", help="The question: its id, a step, or the name of a step.")],
     data: Annotated[str, typer.Option("--data", "-d", metavar="JSON", help="The answer; @FILE or - to read it.")],
-    output: ResultOption = None,
-    store: Store = None,
-    engine_name: EngineName = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
-    shape: ProblemFormat = Format.TEXT,
+    output: options.ResultOption = None,
+    store: options.Store = None,
+    engine_name: options.EngineName = None,
+    quiet: options.Quiet = False,
+    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Answer a question of a run.
 
     Who answers is a person, or a system that answers later.
     """
-    refuse_output(output, files_of(data))
-    try:
-        with Watcher(quiet=quiet) as sink:
-            report = run_to_end(engine(store, engine_name, run=run, watch=sink).answer(run, step, given_value(data, data=True)))
-    except CompileError as error:
-        raise exit_with(error, shape) from None
-    raise typer.Exit(deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))
-
-
-# `instrc worker`: carry the runs of a store, or of a Temporal task queue, until it is told to stop.
+    running.refuse_output(output, running.files_of(data))
+    with options.exit_on_problems(shape), running.Watcher(quiet=quiet) as sink:
+        report = running.run_to_end(
+            engine(store, engine_name, run=run, watch=sink).answer(run, step, running.given_value(data, data=True))
+        )
+    raise typer.Exit(running.deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))
 
 
 _FIRST_PAUSE = 1.0
@@ -420,11 +356,11 @@ _LAST_MOMENT = 0.1
 
 
 def worker_command(
-    store: Store = None,
-    engine_name: EngineName = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
-    shape: ProblemFormat = Format.TEXT,
+    store: options.Store = None,
+    engine_name: options.EngineName = None,
+    as_json: options.Events = False,
+    quiet: options.Quiet = False,
+    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Carry out the runs of a store or a Temporal task queue.
 
@@ -432,16 +368,12 @@ def worker_command(
     """
     from instrc.runtime import engine as engines
 
-    try:
-        with Watcher(as_json=as_json, quiet=quiet) as sink:
-            carrier = engine(store, engine_name, watch=sink)
-            if not isinstance(carrier, engines.Serving):
-                carried = "the engine `memory` has no workers: a run on it is carried out by the command that starts it"
-                message = f'{carried}; `durable` (`pip install "instrc[durable]"`) and `temporal` have workers'
-                raise typer.BadParameter(message, param_hint="--engine")
-            run_to_end(_served(carrier, quiet=quiet))
-    except CompileError as error:
-        raise exit_with(error, shape) from None
+    with options.exit_on_problems(shape), running.Watcher(as_json=as_json, quiet=quiet) as sink:
+        carrier = engine(store, engine_name, watch=sink)
+        if not isinstance(carrier, engines.Serving):
+            carried = "the engine `memory` has no workers: a run on it is carried out by the command that starts it"
+            options.refuse_use(f'{carried}; `durable` (`pip install "instrc[durable]"`) and `temporal` have workers', "--engine")
+        running.run_to_end(_served(carrier, quiet=quiet))
 
 
 async def _served(carrier: Serving, *, quiet: bool) -> None:

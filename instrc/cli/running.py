@@ -1,4 +1,4 @@
-"""What the commands about runs share, and how a run is shown while it goes on."""
+"""What the commands about runs share: engines, inputs, results, and the display of a run while it goes on."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
 from time import time
-from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
 from instrc.cli import begin_long_work
-from instrc.cli.output import PROBLEMS, Format, deliver_text, refuse, show, verdict
+from instrc.cli.options import refuse_use
+from instrc.cli.output import PROBLEMS, Format, deliver_text, refuse, refuse_place, show
 from instrc.cli.terminal import is_terminal, write, write_error
-from instrc.problems.problem import CompileError
 from instrc.problems.report import Report as Problems
 from instrc.runtime.traces import Event, Sink, steps_of
 from instrc.text.files import MOST_BYTES, is_inherited_stream, read_whole
@@ -37,22 +37,7 @@ if TYPE_CHECKING:
     from instrc.vibes.settings import Settings
 
 
-# What the commands about runs share: options, reading what is given, showing how a run stands.
-
-
 _T = TypeVar("_T")
-
-Store: TypeAlias = Annotated[
-    Path | None, typer.Option("--store", metavar="DIR", help="The folder of the runs; .instrc by default.")
-]
-EngineName: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--engine", metavar="NAME", help="The engine of the run: durable (the default if installed), memory, temporal."),
-]
-ResultOption: TypeAlias = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the result to a file instead.")
-]
-RunId: TypeAlias = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run; `instrc runs` lists them.")]
 
 
 def engine(
@@ -101,12 +86,6 @@ def run_to_end(work: Coroutine[object, object, _T]) -> _T:
                 close()
 
 
-def exit_with(error: CompileError, shape: Format) -> typer.Exit:
-    """Show problems; return what ends the command."""
-    show(error.problems, shape)
-    return typer.Exit(verdict(error.problems))
-
-
 def given_value(text: str, *, data: bool = False) -> Json:
     """Read what is given on the command line: `@FILE`, `-`, JSON if it looks like it (or must be `data`), else a text."""
     given = text
@@ -116,16 +95,14 @@ def given_value(text: str, *, data: bool = False) -> Json:
             given = _content(path).decode("utf-8-sig")
         except (OSError, ValueError) as error:
             reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else error
-            message = f"`{shown_path(path)}` cannot be read: {reason}"
-            raise typer.BadParameter(message) from None
+            refuse_use(f"`{shown_path(path)}` cannot be read: {reason}")
     if data or given.lstrip()[:1] in {"{", "["}:
         try:
             return loads(given)
         except ValueError as error:
             if data and not given.lstrip().startswith(("{", "[", '"')):
                 return given
-            message = f"this is not JSON: {error}"
-            raise typer.BadParameter(message) from None
+            refuse_use(f"this is not JSON: {error}")
     return given.rstrip("\n") if text == "-" or text.startswith("@") else given
 
 
@@ -185,8 +162,6 @@ def refuse_output(output: Path | None, sources: Iterable[object]) -> None:
     """Refuse, before anything runs, to write where something must not be replaced: a source, a link, a pipe."""
     if output is None:
         return
-    from instrc.cli.output import refuse_place  # not needed to print
-
     try:
         if not is_inherited_stream(str(output)):
             refuse_place(output, [str(each) for each in sources])
@@ -219,7 +194,7 @@ def deliver(
     return PROBLEMS if report.status == "failed" else 0
 
 
-# Show a run while it goes on: a tree on a terminal, plain lines elsewhere, events as JSON for programs.
+# A run while it goes on: a tree on a terminal, plain lines elsewhere, events as JSON for programs.
 
 
 _MARKS = {"running": "…", "done": "✓", "failed": "✗", "waiting": "?"}

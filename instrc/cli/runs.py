@@ -5,24 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.options import ProblemFormat
+from instrc.cli.options import EngineName, OutputFile, ProblemFormat, RunId, Store, exit_on_problems
 from instrc.cli.output import Format, deliver_text, show, verdict
-from instrc.cli.running import EngineName, RunId, Store, deliver, engine, exit_with, report_as_json, run_to_end
+from instrc.cli.running import deliver, engine, report_as_json, run_to_end
 from instrc.cli.terminal import write, write_error, write_report
-from instrc.problems.problem import CompileError
+from instrc.runtime.traces import spans_of
 from instrc.text.jsontext import dumps
 from instrc.text.visible import visible_lines
 
 if TYPE_CHECKING:
     from instrc.runtime.traces import Event
-
-
-# `instrc runs`: the runs that are kept.
 
 
 def runs_command(
@@ -32,14 +28,12 @@ def runs_command(
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """List the runs in the store, the latest first."""
-    try:
+    with exit_on_problems(shape):
         reports = run_to_end(engine(store, engine_name).runs())
         if engine_name is None:  # items that wait are kept beside the runs of the usual engine
             known = {report.run for report in reports}
             reports += [report for report in run_to_end(engine(store, "memory").runs()) if report.run not in known]
             reports.sort(key=lambda report: -(report.began or 0))
-    except CompileError as error:
-        raise exit_with(error, shape) from None
     if not reports and not as_json:
         write_error("there are no runs\n")
     for report in reports:
@@ -49,9 +43,6 @@ def runs_command(
         began = datetime.fromtimestamp(report.began or 0, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
         waits = ", ".join(question.id for question in report.questions)
         write_report(f"{began}  {report.status:<9}  {report.run}{f'  waits for {waits}' if waits else ''}\n")
-
-
-# `instrc show`: how a run stands.
 
 
 def show_command(
@@ -64,14 +55,9 @@ def show_command(
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Show the state of a run: its outcome, or what it waits for."""
-    try:
+    with exit_on_problems(shape):
         report = run_to_end(engine(store, engine_name, run=run).show(run))
-    except CompileError as error:
-        raise exit_with(error, shape) from None
     write(f"{dumps(report_as_json(report, record=record))}\n")
-
-
-# `instrc trace`: what has happened in a run.
 
 
 class TraceFormat(StrEnum):
@@ -94,7 +80,7 @@ def trace_command(
             help="How it is shown: text, one HTML page, or the events as JSON lines; by default that of the ending of -o.",
         ),
     ] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")] = None,
+    output: OutputFile = None,
     store: Store = None,
     engine_name: EngineName = None,
 ) -> None:
@@ -102,11 +88,9 @@ def trace_command(
 
     It shows requests, answers, thoughts, metrics and retries.
     """
-    try:
+    with exit_on_problems(Format.TEXT):
         kept = engine(store, engine_name, run=run)
         report = run_to_end(kept.show(run))
-    except CompileError as error:
-        raise exit_with(error, Format.TEXT) from None
     events = kept.trace(run)
     if shape is None:
         shape = _ENDINGS.get("" if output is None else output.suffix.lower(), TraceFormat.TEXT)
@@ -114,7 +98,6 @@ def trace_command(
         text = "".join(f"{dumps(event, indent=False)}\n" for event in events)
     elif shape is TraceFormat.HTML:
         from instrc.runtime.trace_page import page_of
-        from instrc.runtime.traces import spans_of
 
         text = page_of(report.run, report.status, spans_of(events))
     else:
@@ -125,8 +108,6 @@ def trace_command(
 
 
 def _text(events: Iterable[Event]) -> str:
-    from instrc.runtime.traces import spans_of
-
     lines: list[str] = []
     for span in spans_of(events):
         took = "open" if span.ended is None else f"{span.ended - span.began:.2f} s"
@@ -141,13 +122,8 @@ def _text(events: Iterable[Event]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-# `instrc cancel`: end a run.
-
-
 def cancel_command(run: RunId, store: Store = None, engine_name: EngineName = None, shape: ProblemFormat = Format.TEXT) -> None:
     """End a run; steps that it has completed are not undone."""
-    try:
+    with exit_on_problems(shape):
         report = run_to_end(engine(store, engine_name, run=run).cancel(run))
-    except CompileError as error:
-        raise exit_with(error, shape) from None
     raise typer.Exit(deliver(report, store=store, engine_name=engine_name))

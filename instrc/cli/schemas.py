@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from msgspec.structs import replace
 
+from instrc.cli import options
 from instrc.cli.inputs import read_json, read_schema
-from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared, Strict, one_stdin, project_of
-from instrc.cli.output import FINE, Format, deliver_text, report_written, show, verdict
+from instrc.cli.output import FINE, Format, report_written, show, try_to_write, verdict
 from instrc.cli.projects import formatted_files
 from instrc.cli.terminal import write
 from instrc.compiler.workspace import OptionOverrides, Workspace
+from instrc.problems.importing import VibeExists
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key
@@ -26,12 +27,8 @@ from instrc.tools.importers import KINDS
 from instrc.vibes.find_files import read_text, shown_path
 
 if TYPE_CHECKING:
-    from instrc.providers.lifting.lift import Lifted, LiftedCall
     from instrc.schema.flattening.provenance import Flat
     from instrc.tools.importers import Imported
-
-
-# `instrc flatten`: one JSON Schema in, the flat equivalent out.
 
 
 SEEN_BYTES: Final = 1 << 20
@@ -44,39 +41,28 @@ def flatten_command(
     distribute: Annotated[
         int, typer.Option("--distribute", min=0, metavar="N", help="Multiply anyOf with anyOf out, up to N branches.")
     ] = 0,
-    strict: Strict = False,
-    root: Roots = None,
-    shared: Shared = None,
-    shape: ProblemFormat = Format.TEXT,
+    strict: options.Strict = False,
+    root: options.Roots = None,
+    shared: options.Shared = None,
+    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Merge allOf and references of a JSON Schema into one schema.
 
     It accepts the same instances.
     """
-    report = Report()
-    flat: Json = None
-    try:
-        workspace = Workspace(project_of(root, shared))
-        given = read_schema(file, workspace.registry(file), report)
+    with options.reported(shape, strict=strict) as report:
+        registry = Workspace(options.project_of(root, shared)).registry(file)
+        given = read_schema(file, registry, report)
         if given is not None:
             from instrc.schema.flattening.flatten import flatten  # the algebra is not small
 
-            documents, base = workspace.registry(file).documents, given.base
+            arguments: dict[str, Any] = {"base": given.base, "distribute": distribute, "report": report, "locate": given.locate}
             if trace:
-                found = flatten(
-                    given.value, documents, base=base, trace=True, distribute=distribute, report=report, locate=given.locate
-                )
-                flat = _traced(found)
+                flat = _traced(flatten(given.value, registry.documents, trace=True, **arguments))
             else:
-                flat = flatten(given.value, documents, base=base, distribute=distribute, report=report, locate=given.locate)
-    except CompileError as error:
-        report.take(error)
-    problems = report.once()
-    code = verdict(problems, strict=strict)
-    if code == FINE:
-        write(f"{dumps(flat)}\n")
-    show(problems, shape)
-    raise typer.Exit(code)
+                flat = flatten(given.value, registry.documents, **arguments)
+            if verdict(report.problems, strict=strict) == FINE:
+                write(f"{dumps(flat)}\n")
 
 
 def _traced(found: Flat) -> Json:
@@ -85,21 +71,17 @@ def _traced(found: Flat) -> Json:
     return {"schema": found.schema, "origins": origins}
 
 
-# `instrc split`: an answer divided into output, thoughts and metrics.
-
-
 def split_command(
     schema: Annotated[str, typer.Argument(metavar="SCHEMA", help="The schema the answer follows: a tool or a vibe. Or -.")],
     answer: Annotated[str, typer.Argument(metavar="ANSWER", help="A model's answer as JSON, or - for the standard input.")],
-    shape: ProblemFormat = Format.TEXT,
+    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Divide an answer into output, thoughts (_) and metrics ($).
 
     The last two are written by path.
     """
-    one_stdin(schema, answer)
-    report = Report()
-    try:
+    options.one_stdin(schema, answer)
+    with options.reported(shape) as report:
         registry = Workspace().registry(schema)
         given, filled = read_schema(schema, registry, report), read_json(answer, report)
         if given is not None and filled is not None:
@@ -108,14 +90,6 @@ def split_command(
 
             flat = flatten(given.value, registry.documents, base=given.base, report=report, locate=given.locate)
             write(f"{dumps(split(filled.value, flat))}\n")
-    except CompileError as error:
-        report.take(error)
-    problems = report.once()
-    show(problems, shape)
-    raise typer.Exit(verdict(problems))
-
-
-# `instrc lift`: a model's answer, back in our names and shapes, checked and divided.
 
 
 def lift_command(
@@ -123,7 +97,7 @@ def lift_command(
     way_back: Annotated[
         str, typer.Option("--map", metavar="MAP", help="The reverse map of the payload that the model received.")
     ],
-    shape: ProblemFormat = Format.TEXT,
+    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Convert the answer of a model back, in any envelope.
 
@@ -136,57 +110,45 @@ def lift_command(
     `status` in the output is ok, invalid, ambiguous, refused, cut, empty, malformed or failed; `repairs` lists what was repaired
     (`instrc explain invalid-answer`).
     """
-    one_stdin(answer, way_back)
-    report = Report()
-    known, source = read_json(way_back, report), read_text(answer, report)
-    if known is not None and source is not None:
-        from instrc.providers.lifting.lift import lift  # brings the validator
+    options.one_stdin(answer, way_back)
+    with options.reported(shape) as report:
+        known, source = read_json(way_back, report), read_text(answer, report)
+        if known is not None and source is not None:
+            from instrc.providers.lifting.lift import lift  # brings the validator
 
-        try:
-            lifted = lift(source.text, known.value)
-        except CompileError as error:
-            at = known.source.whole()  # all that raises is in the map: which of the two files it is has to be said
-            report.problems.extend(replace(problem, at=at) if problem.at is None else problem for problem in error.problems)
-        else:
-            write(f"{dumps(_document(lifted))}\n")
+            try:
+                lifted = lift(source.text, known.value)
+            except CompileError as error:
+                at = known.source.whole()  # all that raises is in the map: which of the two files it is has to be said
+                report.problems.extend(replace(problem, at=at) if problem.at is None else problem for problem in error.problems)
+                return
+            calls = [
+                {**call.to_json(), "output": call.output, "thoughts": call.thoughts, "metrics": call.metrics}
+                for call in lifted.calls
+            ]
+            write(f"{dumps({**lifted.to_json(), 'calls': calls})}\n")
             report.problems.extend(lifted.problems_at(source.whole()))
-    problems = report.once()
-    show(problems, shape)
-    raise typer.Exit(verdict(problems))
-
-
-def _document(lifted: Lifted) -> Json:
-    """Return all that is known about an answer, each call divided into output, thoughts and metrics."""
-    return {**lifted.to_json(), "calls": [_call_with_parts(call) for call in lifted.calls]}
-
-
-def _call_with_parts(call: LiftedCall) -> Json:
-    return {**call.to_json(), "output": call.output, "thoughts": call.thoughts, "metrics": call.metrics}
-
-
-# `instrc types`: typed classes of Python for what a model fills in, its steps and its results.
 
 
 def types_command(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Programs (.aug), vibes (.vibe.json), or - for a program.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the module there.")] = None,
-    locked: LockedOption = False,
-    root: Roots = None,
-    shared: Shared = None,
-    shape: ProblemFormat = Format.TEXT,
+    locked: options.LockedOption = False,
+    root: options.Roots = None,
+    shared: options.Shared = None,
+    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Write typed Python classes for tools, steps and results.
 
     They are pydantic models for `lift(...).as_model(CLASS)`; needs the extra `types`.
     """
-    one_stdin(*files)
+    options.one_stdin(*files)
     if output is not None and output.suffix not in {"", ".py", ".pyi"}:
-        message = f"the classes are a module of Python, whose name ends with .py: {output.stem}.py"
-        raise typer.BadParameter(message, param_hint="'--output'")
+        options.refuse_use(f"the classes are a module of Python, whose name ends with .py: {output.stem}.py", "'--output'")
     report = Report()
     text = ""
     try:
-        workspace = Workspace(project_of(root, shared, locked=locked))
+        workspace = Workspace(options.project_of(root, shared, locked=locked))
         compiled = [artefact for file in files for artefact in workspace.compile(file, OptionOverrides(hints=False), report)]
         if not report.failed:
             from instrc.api import module_of  # after the files are known to compile
@@ -194,19 +156,9 @@ def types_command(
             text = module_of(compiled, ", ".join(map(shown_path, files)))
     except CompileError as error:
         report.take(error)
-    found = report.once()
-    if verdict(found) == FINE:
-        found = (
-            *found,
-            *deliver_text(text, output, lambda: [*files, *(each for file in files for each in workspace.files(file)())]),
-        )
-        if output is not None and verdict(found) == FINE:
-            report_written([output], shape)
-    show(found, shape)
-    raise typer.Exit(verdict(found))
-
-
-# `instrc import`: tools written down elsewhere become vibes of a registry.
+    options.deliver_and_exit(
+        report, text, output, lambda: [*files, *(each for file in files for each in workspace.files(file)())], shape
+    )
 
 
 class Results(StrEnum):
@@ -234,8 +186,8 @@ def import_command(
         Results, typer.Option("--results", help="The results of tools: left out, a property `output`, or a vibe NAME_Activity.")
     ] = Results.LEAVE,
     force: Annotated[bool, typer.Option("--force", help="Replace vibes that have other contents.")] = False,
-    strict: Strict = False,
-    shape: ProblemFormat = Format.TEXT,
+    strict: options.Strict = False,
+    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Convert tools of other formats to vibes.
 
@@ -288,8 +240,6 @@ def _deliver(imported: Imported, source: str, folder: Path | None, files: dict[P
         documents = {vibe.path: vibe.document for vibe in imported.vibes}
         write(f"{dumps(imported.vibes[0].document if len(documents) == 1 else documents)}\n")
         return []
-    from instrc.cli.output import try_to_write  # not needed to print
-
     return try_to_write(files, [source])
 
 
@@ -306,8 +256,6 @@ def _in_the_way(folder: Path, files: dict[Path, str], *, force: bool) -> list[Pr
         known = by_name.get(comparison_key(path.name.removesuffix(ending)))
         if known is None or (known == path and (force or _says(path, text))):
             continue
-        from instrc.problems.importing import VibeExists  # as above
-
         found.append(VibeExists(at=Source(str(known), "").whole(), path=str(known), same_file=known == path))
     return found
 

@@ -1,4 +1,4 @@
-"""The commands `lsp` and `mcp`."""
+"""The commands that serve others: `lsp` and `mcp`."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from typing import Annotated
 import typer
 
 from instrc import problems
-from instrc.cli import begin_long_work
-from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared, project_of
+from instrc.cli import begin_long_work, options
 from instrc.cli.output import PROBLEMS, Format, show
-from instrc.cli.running import EngineName, Store, engine, exit_with, run_to_end, show_warnings, warn_of_made_up_answers
+from instrc.cli.running import engine, run_to_end, show_warnings, warn_of_made_up_answers
 from instrc.cli.terminal import OutputFailedError, write_error
 from instrc.problems.problem import CompileError
 from instrc.process.process import Process
 from instrc.vibes.find_files import STDIN, unreadable
-
-# `instrc lsp`: the language server, for editors to start.
 
 
 def lsp_command() -> None:
@@ -34,9 +31,6 @@ def lsp_command() -> None:
     make_server().serve()
 
 
-# `instrc mcp`: compiled tools and processes as a server of the Model Context Protocol.
-
-
 def mcp_command(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Programs (.aug), vibes, or compiled documents (.json).")],
     http: Annotated[
@@ -46,13 +40,13 @@ def mcp_command(
     model: Annotated[
         str | None, typer.Option("--model", metavar="MODEL", help="The model that fills in the chunks of processes.")
     ] = None,
-    engine_name: EngineName = None,
-    rehearse: Annotated[bool, typer.Option("--rehearse", help="Generate the results of activities from their schemas.")] = False,
-    store: Store = None,
-    locked: LockedOption = False,
-    root: Roots = None,
-    shared: Shared = None,
-    shape: ProblemFormat = Format.TEXT,
+    engine_name: options.EngineName = None,
+    rehearse: options.Rehearse = False,
+    store: options.Store = None,
+    locked: options.LockedOption = False,
+    root: options.Roots = None,
+    shared: options.Shared = None,
+    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Serve tools and processes to an MCP client.
 
@@ -65,20 +59,18 @@ def mcp_command(
         raise typer.Exit(PROBLEMS)
     if http is None and sys.stdout is None:
         raise OutputFailedError
-    try:
+    with options.exit_on_problems(shape):
         try:
             from instrc.server.mcp import serve_http, serve_stdio
             from instrc.server.service import service_of
         except ModuleNotFoundError as error:
             package = (error.name or "mcp").partition(".")[0]
             raise CompileError([problems.settings.MissingExtra(feature="`instrc mcp`", extra="mcp", package=package)]) from None
-        programs = [prepare(file, project=project_of(root, shared, locked=locked)) for file in files]
+        programs = [prepare(file, project=options.project_of(root, shared, locked=locked)) for file in files]
         show_warnings(programs, shape)
         if any(Process.describes(each.document) for each in programs):
             warn_of_made_up_answers(model, programs[0].settings, rehearse=rehearse)
         service = service_of(programs, engine(store, engine_name), model=model, rehearse=rehearse)
-    except CompileError as error:
-        raise exit_with(error, shape) from None
     if http is None:
         run_to_end(serve_stdio(service))
     else:

@@ -14,40 +14,8 @@ from typing import Any, TypeAlias, cast
 
 import msgspec
 
+from instrc.language import surface
 from instrc.language.lexer import Token, normal, number_value, string_value
-from instrc.language.surface import (
-    Access,
-    Annotated,
-    Anonymous,
-    Argument,
-    Array,
-    Binding,
-    Body,
-    Branch,
-    Call,
-    Condition,
-    Do,
-    Each,
-    Equals,
-    Expression,
-    Field,
-    Inline,
-    Input,
-    Literal,
-    Matches,
-    Name,
-    Object,
-    Pipe,
-    Program,
-    Repeat,
-    Segment,
-    Statement,
-    Test,
-    Truth,
-    Try,
-    Uri,
-    When,
-)
 from instrc.language.tables import Rule
 from instrc.problems.problem import Problem
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject
@@ -84,30 +52,30 @@ class ExpressionBuilder:
 
     # ---- values and pipes
 
-    def pipe(self, values: Values, start: int, end: int) -> Pipe:
-        return Pipe((values[0], *values[1]), Span(self.source, start, end))
+    def pipe(self, values: Values, start: int, end: int) -> surface.Pipe:
+        return surface.Pipe((values[0], *values[1]), Span(self.source, start, end))
 
-    def stages(self, values: Values, start: int, end: int) -> list[Expression]:
+    def stages(self, values: Values, start: int, end: int) -> list[surface.Expression]:
         return _list(values)
 
-    def annotated(self, values: Values, start: int, end: int) -> Annotated:
+    def annotated(self, values: Values, start: int, end: int) -> surface.Annotated:
         value, raw = values
-        return Annotated(value, raw.value, Span(self.source, raw.start, raw.end), Span(self.source, start, end))
+        return surface.Annotated(value, raw.value, Span(self.source, raw.start, raw.end), Span(self.source, start, end))
 
     def annotation(self, values: Values, start: int, end: int) -> _Raw:
         value = values[1]
         return _Raw(self.string(value) if isinstance(value, Token) else self.as_json(value), start, end)
 
-    def group(self, values: Values, start: int, end: int) -> Expression:
-        return cast("Expression", values[1])
+    def group(self, values: Values, start: int, end: int) -> surface.Expression:
+        return cast("surface.Expression", values[1])
 
-    def inline(self, values: Values, start: int, end: int) -> Inline:
-        return Inline(self.as_json(values[1]), Span(self.source, start, end))
+    def inline(self, values: Values, start: int, end: int) -> surface.Inline:
+        return surface.Inline(self.as_json(values[1]), Span(self.source, start, end))
 
-    def uri(self, values: Values, start: int, end: int) -> Uri:
-        return Uri(self.source.text[start:end], Span(self.source, start, end))
+    def uri(self, values: Values, start: int, end: int) -> surface.Uri:
+        return surface.Uri(self.source.text[start:end], Span(self.source, start, end))
 
-    def literal(self, values: Values, start: int, end: int) -> Literal:
+    def literal(self, values: Values, start: int, end: int) -> surface.Literal:
         token = values[0]
         kind = token.kind
         value: str | float | bool | None
@@ -117,72 +85,72 @@ class ExpressionBuilder:
             value = number_value(self.source, token, self.problems)
         else:
             value = None if kind == "NULL" else kind == "TRUE"
-        return Literal(value, Span(self.source, start, end))
+        return surface.Literal(value, Span(self.source, start, end))
 
     # ---- paths
 
-    def access(self, values: Values, start: int, end: int) -> Access:
-        return Access(values[0], (values[2],), Span(self.source, start, end))
+    def access(self, values: Values, start: int, end: int) -> surface.Access:
+        return surface.Access(values[0], (values[2],), Span(self.source, start, end))
 
-    def deeper(self, values: Values, start: int, end: int) -> Access:
-        path: Access = values[0]
-        return Access(path.base, (*path.members, values[2]), Span(self.source, start, end))
+    def deeper(self, values: Values, start: int, end: int) -> surface.Access:
+        path: surface.Access = values[0]
+        return surface.Access(path.base, (*path.members, values[2]), Span(self.source, start, end))
 
-    def member(self, values: Values, start: int, end: int) -> Segment:
-        return Segment(self._key(values[0]), Span(self.source, start, end))
+    def member(self, values: Values, start: int, end: int) -> surface.Segment:
+        return surface.Segment(self._key(values[0]), Span(self.source, start, end))
 
     # ---- calls
 
-    def call(self, values: Values, start: int, end: int) -> Call:
+    def call(self, values: Values, start: int, end: int) -> surface.Call:
         if len(values) == 3:
-            return Call(values[0], (), Span(self.source, start, end))
+            return surface.Call(values[0], (), Span(self.source, start, end))
         given = values[2]
         if type(given) is not list:
-            return Call(values[0], (_argument(given),), Span(self.source, start, end))
+            return surface.Call(values[0], (_argument(given),), Span(self.source, start, end))
         arguments = tuple(map(_argument, given))
         if len(arguments) > 1:
             self._refuse_repeated([(arg.label, arg.label_span) for arg in arguments if arg.label is not None and arg.label_span])
-        return Call(values[0], arguments, Span(self.source, start, end))
+        return surface.Call(values[0], arguments, Span(self.source, start, end))
 
-    def arguments(self, values: Values, start: int, end: int) -> list[Argument | Expression]:
-        listed: list[Argument | Expression] = values[0] if type(values[0]) is list else [values[0]]
+    def arguments(self, values: Values, start: int, end: int) -> list[surface.Argument | surface.Expression]:
+        listed: list[surface.Argument | surface.Expression] = values[0] if type(values[0]) is list else [values[0]]
         listed.append(values[2])
         return listed
 
-    def argument(self, values: Values, start: int, end: int) -> Argument:
-        return Argument(self._key(values[0]), self._place(values[0]), values[2])
+    def argument(self, values: Values, start: int, end: int) -> surface.Argument:
+        return surface.Argument(self._key(values[0]), self._place(values[0]), values[2])
 
     # ---- brackets
 
-    def object(self, values: Values, start: int, end: int) -> Object:
+    def object(self, values: Values, start: int, end: int) -> surface.Object:
         fields = tuple(values[1]) if len(values) > 2 else ()
         if len(fields) > 1:
             self._refuse_repeated([(field.key, field.key_span) for field in fields])
-        return Object(fields, Span(self.source, start, end))
+        return surface.Object(fields, Span(self.source, start, end))
 
-    def fields(self, values: Values, start: int, end: int) -> list[Field]:
+    def fields(self, values: Values, start: int, end: int) -> list[surface.Field]:
         return _list(values)
 
-    def field(self, values: Values, start: int, end: int) -> Field:
-        return Field(self._key(values[0]), self._place(values[0]), values[2])
+    def field(self, values: Values, start: int, end: int) -> surface.Field:
+        return surface.Field(self._key(values[0]), self._place(values[0]), values[2])
 
-    def short_field(self, values: Values, start: int, end: int) -> Field:
-        return Field(values[0].text, values[0].span, None)
+    def short_field(self, values: Values, start: int, end: int) -> surface.Field:
+        return surface.Field(values[0].text, values[0].span, None)
 
-    def array(self, values: Values, start: int, end: int) -> Array:
-        return Array(tuple(values[1]) if len(values) > 2 else (), Span(self.source, start, end))
+    def array(self, values: Values, start: int, end: int) -> surface.Array:
+        return surface.Array(tuple(values[1]) if len(values) > 2 else (), Span(self.source, start, end))
 
-    def items(self, values: Values, start: int, end: int) -> list[Expression]:
+    def items(self, values: Values, start: int, end: int) -> list[surface.Expression]:
         return _list(values)
 
-    def _key(self, word: Name | Token) -> str:
+    def _key(self, word: surface.Name | Token) -> str:
         """Return what a name, a string or a word of the language says as a key."""
-        if isinstance(word, Name):
+        if isinstance(word, surface.Name):
             return word.text
         return self.string(word) if word.kind == "STRING" else self.text(word)
 
-    def _place(self, word: Name | Token) -> Span:
-        return word.span if isinstance(word, Name) else Span(self.source, word.start, word.end)
+    def _place(self, word: surface.Name | Token) -> Span:
+        return word.span if isinstance(word, surface.Name) else Span(self.source, word.start, word.end)
 
     def _refuse_repeated(self, keys: list[tuple[str, Span]]) -> None:
         if len({key for key, _ in keys}) == len(keys):
@@ -196,25 +164,25 @@ class ExpressionBuilder:
 
     # ---- plain data
 
-    def as_json(self, node: Object) -> dict[str, Json]:
+    def as_json(self, node: surface.Object) -> dict[str, Json]:
         """Return the JSON of an object after `@`; names and calls have no meaning there."""
         whole: dict[str, Json] = {}
-        pending: list[tuple[Object | Array, JsonObject | JsonArray]] = [(node, whole)]
+        pending: list[tuple[surface.Object | surface.Array, JsonObject | JsonArray]] = [(node, whole)]
         for container, target in pending:  # grows while it is walked
-            members: list[tuple[str, Span, Expression | None]]
-            if isinstance(container, Object):
+            members: list[tuple[str, Span, surface.Expression | None]]
+            if isinstance(container, surface.Object):
                 members = [(field.key, field.key_span, field.value) for field in container.fields]
             else:
                 members = [("", item.span, item) for item in container.items]
             for key, span, value in members:
                 plain: Json = None
                 match value:
-                    case Literal():
+                    case surface.Literal():
                         plain = value.value
-                    case Object():
+                    case surface.Object():
                         plain = {}
                         pending.append((value, plain))
-                    case Array():
+                    case surface.Array():
                         plain = []
                         pending.append((value, plain))
                     case None:
@@ -235,8 +203,8 @@ class ExpressionBuilder:
         self.problems.append(NotPlainData(at=span))
 
 
-def _argument(written: Argument | Expression) -> Argument:
-    return written if type(written) is Argument else Argument(None, None, written)  # type: ignore[arg-type]  # it is none
+def _argument(written: surface.Argument | surface.Expression) -> surface.Argument:
+    return written if type(written) is surface.Argument else surface.Argument(None, None, written)  # type: ignore[arg-type]  # it is none
 
 
 def _list(values: Values) -> Values:
@@ -258,22 +226,22 @@ class Builder(ExpressionBuilder):
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
-        self.statements: list[Statement] = []
+        self.statements: list[surface.Statement] = []
         self.comments: list[Span] = []
         self.hopeless = False
         """Whether mending has been given up."""
         self.word: Callable[[str, int, int], object] = Token
         """What stands for a word of this kind and range in the values of a rule."""
-        self.named: Callable[[str, int, int], object] = lambda written, start, end: Name(
+        self.named: Callable[[str, int, int], object] = lambda written, start, end: surface.Name(
             written if written.isascii() else normal(written), Span(source, start, end)
         )
         """What stands for a name that is written like this, in this range; a method of this object would keep it alive."""
         self.signs = False
         """Whether signs stand there like words; the surface has no use for signs."""
 
-    def program(self) -> Program:
+    def program(self) -> surface.Program:
         """Return what has been built."""
-        return Program(self.source, tuple(self.statements), tuple(self.comments))
+        return surface.Program(self.source, tuple(self.statements), tuple(self.comments))
 
     def actions(self, rules: list[Rule]) -> list[Action | None]:
         """Return what to do for each rule; `None` hands the value of its first symbol on."""
@@ -281,7 +249,7 @@ class Builder(ExpressionBuilder):
 
     def given(self, token: Token) -> object:
         """Return what stands for a token that may have been repaired."""
-        return Name(self.text(token), Span(self.source, token.start, token.end)) if token.kind == "NAME" else token
+        return surface.Name(self.text(token), Span(self.source, token.start, token.end)) if token.kind == "NAME" else token
 
     # ---- statements
 
@@ -292,61 +260,61 @@ class Builder(ExpressionBuilder):
     def closed(self, values: Values, start: int, end: int) -> None:
         """Pass over a `;`."""
 
-    def binding(self, values: Values, start: int, end: int) -> Binding:
+    def binding(self, values: Values, start: int, end: int) -> surface.Binding:
         exported = len(values) > 3 and values[0].kind == "TOOL"
-        return Binding(values[-3], values[-1], exported, Span(self.source, start, end))
+        return surface.Binding(values[-3], values[-1], exported, Span(self.source, start, end))
 
-    def input(self, values: Values, start: int, end: int) -> Input:
-        return Input(values[1], values[2].value if len(values) > 2 else None, Span(self.source, start, end))
+    def input(self, values: Values, start: int, end: int) -> surface.Input:
+        return surface.Input(values[1], values[2].value if len(values) > 2 else None, Span(self.source, start, end))
 
-    def anonymous(self, values: Values, start: int, end: int) -> Anonymous:
-        return Anonymous(values[0], Span(self.source, start, end))
+    def anonymous(self, values: Values, start: int, end: int) -> surface.Anonymous:
+        return surface.Anonymous(values[0], Span(self.source, start, end))
 
     # ---- blocks
 
-    def bound(self, values: Values, start: int, end: int) -> list[Binding | Anonymous]:
-        statements: list[Binding | Anonymous] = values[0] or []
+    def bound(self, values: Values, start: int, end: int) -> list[surface.Binding | surface.Anonymous]:
+        statements: list[surface.Binding | surface.Anonymous] = values[0] or []
         statements.append(values[1])
         return statements
 
-    def valued(self, values: Values, start: int, end: int) -> list[Binding | Anonymous]:
-        statements: list[Binding | Anonymous] = values[0] or []
-        statements.append(Anonymous(values[1], values[1].span))
+    def valued(self, values: Values, start: int, end: int) -> list[surface.Binding | surface.Anonymous]:
+        statements: list[surface.Binding | surface.Anonymous] = values[0] or []
+        statements.append(surface.Anonymous(values[1], values[1].span))
         return statements
 
-    def block(self, values: Values, start: int, end: int) -> Body:
+    def block(self, values: Values, start: int, end: int) -> surface.Body:
         *statements, last = values[1]
-        return Body(tuple(statements), last.value, Span(self.source, start, end))
+        return surface.Body(tuple(statements), last.value, Span(self.source, start, end))
 
-    def when(self, values: Values, start: int, end: int) -> When:
+    def when(self, values: Values, start: int, end: int) -> surface.When:
         otherwise = values[4] if len(values) > 3 else None
-        return When((Branch(values[1], values[2]),), otherwise, Span(self.source, start, end))
+        return surface.When((surface.Branch(values[1], values[2]),), otherwise, Span(self.source, start, end))
 
-    def when_chain(self, values: Values, start: int, end: int) -> When:
-        following: When = values[4]
-        branch = Branch(values[1], values[2])
-        return When((branch, *following.branches), following.otherwise, Span(self.source, start, end))
+    def when_chain(self, values: Values, start: int, end: int) -> surface.When:
+        following: surface.When = values[4]
+        branch = surface.Branch(values[1], values[2])
+        return surface.When((branch, *following.branches), following.otherwise, Span(self.source, start, end))
 
-    def each(self, values: Values, start: int, end: int) -> Each:
-        return Each(values[1], values[3], self._number_after(values, "MAX"), values[-1], Span(self.source, start, end))
+    def each(self, values: Values, start: int, end: int) -> surface.Each:
+        return surface.Each(values[1], values[3], self._number_after(values, "MAX"), values[-1], Span(self.source, start, end))
 
-    def count(self, values: Values, start: int, end: int) -> Literal:
+    def count(self, values: Values, start: int, end: int) -> surface.Literal:
         return self.literal(values, start, end)
 
-    def do(self, values: Values, start: int, end: int) -> Do:
-        return Do(values[1], Span(self.source, start, end))
+    def do(self, values: Values, start: int, end: int) -> surface.Do:
+        return surface.Do(values[1], Span(self.source, start, end))
 
-    def attempt(self, values: Values, start: int, end: int) -> Try:
-        return Try(values[1], values[3], Span(self.source, start, end))
+    def attempt(self, values: Values, start: int, end: int) -> surface.Try:
+        return surface.Try(values[1], values[3], Span(self.source, start, end))
 
-    def rounds(self, values: Values, start: int, end: int) -> Repeat:
+    def rounds(self, values: Values, start: int, end: int) -> surface.Repeat:
         name, subject = (values[1], values[3]) if len(values) > 2 else (None, None)
-        return Repeat(name, subject, values[-1], None, None, None, None, Span(self.source, start, end))
+        return surface.Repeat(name, subject, values[-1], None, None, None, None, Span(self.source, start, end))
 
-    def repeat(self, values: Values, start: int, end: int) -> Repeat:
-        rounds: Repeat = values[0]
+    def repeat(self, values: Values, start: int, end: int) -> surface.Repeat:
+        rounds: surface.Repeat = values[0]
         tests, bounds = values[2] if isinstance(values[2], tuple) else (values[2], [])
-        return Repeat(
+        return surface.Repeat(
             rounds.name,
             rounds.source,
             rounds.body,
@@ -357,7 +325,7 @@ class Builder(ExpressionBuilder):
             Span(self.source, start, end),
         )
 
-    def _number_after(self, values: Values, word: str) -> Literal | None:
+    def _number_after(self, values: Values, word: str) -> surface.Literal | None:
         """Return the number after a word."""
         for at, value in enumerate(values):
             if isinstance(value, Token) and value.kind == word:
@@ -373,24 +341,24 @@ class Builder(ExpressionBuilder):
     def bounds(self, values: Values, start: int, end: int) -> Values:
         return list(values)
 
-    def condition(self, values: Values, start: int, end: int) -> Condition:
+    def condition(self, values: Values, start: int, end: int) -> surface.Condition:
         return self._condition(values[0])
 
-    def _condition(self, tests: object) -> Condition:
-        listed: list[Test] = [self._test(test) for test in (tests if isinstance(tests, list) else [tests])]
-        return Condition(tuple(listed), Span(self.source, listed[0].span.start, listed[-1].span.end))
+    def _condition(self, tests: object) -> surface.Condition:
+        listed: list[surface.Test] = [self._test(test) for test in (tests if isinstance(tests, list) else [tests])]
+        return surface.Condition(tuple(listed), Span(self.source, listed[0].span.start, listed[-1].span.end))
 
-    def _test(self, test: object) -> Test:
-        return Truth(test, test.span) if isinstance(test, Name | Access) else cast("Test", test)
+    def _test(self, test: object) -> surface.Test:
+        return surface.Truth(test, test.span) if isinstance(test, surface.Name | surface.Access) else cast("surface.Test", test)
 
     def either(self, values: Values, start: int, end: int) -> Values:
         first = values[0] if isinstance(values[0], list) else [values[0]]
         first.append(values[2])
         return first
 
-    def equals(self, values: Values, start: int, end: int) -> Equals:
-        return Equals(values[0], values[2], Span(self.source, start, end))
+    def equals(self, values: Values, start: int, end: int) -> surface.Equals:
+        return surface.Equals(values[0], values[2], Span(self.source, start, end))
 
-    def matches(self, values: Values, start: int, end: int) -> Matches:
-        written: Object = values[2]
-        return Matches(values[0], self.as_json(written), written.span, Span(self.source, start, end))
+    def matches(self, values: Values, start: int, end: int) -> surface.Matches:
+        written: surface.Object = values[2]
+        return surface.Matches(values[0], self.as_json(written), written.span, Span(self.source, start, end))

@@ -14,8 +14,6 @@ from instrc.language.scanner import Scanner
 from instrc.language.tables import Rule, Tables, tables
 from instrc.text.source import Source
 
-# A source as it was typed: every word, sign, space and comment of it.
-#
 # True of this form: the texts of its leaves with what stands before each, and what stands behind the last, are the source,
 # character by character, also where the source is no program.
 # Where it is one, each phrase is a rule of the grammar over the range of a node of `instrc.language.surface`: the surface is
@@ -116,8 +114,6 @@ class Tree(msgspec.Struct, frozen=True):
                 values.append(value)
 
 
-# Text to tree: nothing of the source is left out.
-#
 # A program is recognised in one pass, the one of `instrc.language.parser`, here with all its signs.
 # What is no program becomes `broken` phrases of its words: nobody lays out a program with a mistake.
 

@@ -130,6 +130,9 @@ def foreign_sign(view: View) -> Slip:
                 return statements.UnknownOperator(at=at, text=text, advice=(advice,)), _separate(view)
             return statements.UnknownOperator(at=at, text=text, advice=_ADVICE.get(text, ()), put=put), _separate(view)
         case "METRIC" if view.in_braces and view.before() in {"LBRACE", "COMMA"}:
+            if view.following.kind in {"COMMA", "RBRACE"}:
+                named = statements.UnknownOperator(at=at, text="$", advice=("a name begins without it",), put=text[1:])
+                return named, TokenRepair((view.one("NAME", text[1:]),), 1)
             quoted = f'write it in quotes: `"{text}"`'
             return statements.UnknownOperator(at=at, text="$", advice=(quoted,), put=f'"{text}"'), TokenRepair(
                 (view.one("STRING", text),), 1

@@ -14,33 +14,7 @@ from itertools import pairwise
 from typing import Final, TypeAlias
 
 from instrc import problems
-from instrc.language.surface import (
-    Access,
-    Annotated,
-    Anonymous,
-    Array,
-    Binding,
-    Body,
-    Call,
-    Condition,
-    Do,
-    Each,
-    Expression,
-    Input,
-    Literal,
-    Name,
-    Object,
-    Pipe,
-    Program,
-    Repeat,
-    Statement,
-    Truth,
-    Try,
-    Uri,
-    Valued,
-    When,
-    bodies,
-)
+from instrc.language import surface
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.process.flow import FORMS
@@ -147,7 +121,7 @@ def unbracketed_reason(at: Span) -> Problem:
 
 _PROSE = 4
 """Names one after the other that are no program any more."""
-_Joined: TypeAlias = Pipe | Annotated
+_Joined: TypeAlias = surface.Pipe | surface.Annotated
 """What begins with another expression."""
 _OF_BLOCKS = frozenset({"until", "max", "keep", "times"})
 """Words of the end of a block: one behind a first name is a slip of a program."""
@@ -155,80 +129,92 @@ _SENTENCE = 2
 """Names alone behind a first one that are the words of a sentence: `Write a letter`."""
 
 
-def prose(source: Source, row: Sequence[Statement], at: int) -> Problem | None:
+def prose(source: Source, row: Sequence[surface.Statement], at: int) -> Problem | None:
     """Return the problem of a line of names without anything between them."""
     alone = True
     for count, (one, other) in enumerate(zip(row[at:], row[at + 1 :], strict=False), 1):
         name = first_part(one)
-        if not isinstance(name, Name) or not share_line(source, one, other):
+        if not isinstance(name, surface.Name) or not share_line(source, one, other):
             return None
         behind = first_part(other)
-        if count == 1 and isinstance(behind, Name) and behind.text in _OF_BLOCKS:  # `Draft until done`
+        if count == 1 and isinstance(behind, surface.Name) and behind.text in _OF_BLOCKS:  # `Draft until done`
             return None
-        alone = alone and isinstance(one, Anonymous) and one.value is name and not is_foreign(name.text)
-        sentence = count >= _SENTENCE and alone and isinstance(behind, Name) and behind.text[:1].islower()
+        alone = alone and isinstance(one, surface.Anonymous) and one.value is name and not is_foreign(name.text)
+        sentence = count >= _SENTENCE and alone and isinstance(behind, surface.Name) and behind.text[:1].islower()
         if count >= _PROSE or sentence:
             return problems.habits.NotAProgram(at=row[at].span, kind="plain text")
     return None
 
 
-def share_line(source: Source, one: Statement, other: Statement) -> bool:
+def share_line(source: Source, one: surface.Statement, other: surface.Statement) -> bool:
     """Tell whether two statements stand on one line with nothing but spaces between them."""
     end = one.span.end
     return source.text[end : end + 1] != ";" and not source.text[end : other.span.start].strip(" \t")
 
 
-def first_of(statement: Statement | None) -> Expression | None:
+def first_of(statement: surface.Statement | None) -> surface.Expression | None:
     """Return what a statement begins with, if there is one that has a value."""
     return None if statement is None else first_part(statement)
 
 
-def first_part(statement: Statement) -> Expression | None:
+def first_part(statement: surface.Statement) -> surface.Expression | None:
     """Return what the value of a statement begins with."""
-    return ends(statement.value)[0] if isinstance(statement, Valued) else None
+    return ends(statement.value)[0] if isinstance(statement, surface.Valued) else None
 
 
-def ends(value: Expression) -> tuple[Expression, Expression]:
+def ends(value: surface.Expression) -> tuple[surface.Expression, surface.Expression]:
     """Return what an expression begins with and what it ends with."""
     if not isinstance(value, _Joined):
         return value, value
-    first: Expression = value
-    last: Expression = value
+    first: surface.Expression = value
+    last: surface.Expression = value
     while isinstance(first, _Joined):
-        first = first.stages[0] if isinstance(first, Pipe) else first.value
-    while isinstance(last, Pipe):
+        first = first.stages[0] if isinstance(first, surface.Pipe) else first.value
+    while isinstance(last, surface.Pipe):
         last = last.stages[-1]
     return first, last
 
 
-def rows_inside(row: Sequence[Statement]) -> Iterator[Sequence[Statement]]:
+def rows_inside(row: Sequence[surface.Statement]) -> Iterator[Sequence[surface.Statement]]:
     """Yield the statements of each body in the values of statements, but not those of the bodies in these."""
-    pending = [each.value for each in reversed(row) if type(each) is not Input]
+    pending = [each.value for each in reversed(row) if type(each) is not surface.Input]
     while pending:
         node = pending.pop()
-        if type(node) is Call:  # as most are
+        if type(node) is surface.Call:  # as most are
             pending.extend([each.value for each in node.arguments if type(each.value) in _HOLDERS])
             continue
         match node:
-            case Do() | When() | Each() | Repeat() | Try():
-                for body in bodies(node):
+            case surface.Do() | surface.When() | surface.Each() | surface.Repeat() | surface.Try():
+                for body in surface.bodies(node):
                     yield _statements(body)
-            case Pipe(stages):
+            case surface.Pipe(stages):
                 pending.extend(stages)
-            case Annotated(inner):
+            case surface.Annotated(inner):
                 pending.append(inner)
-            case Object(fields):
+            case surface.Object(fields):
                 pending.extend([each.value for each in fields if each.value is not None and type(each.value) in _HOLDERS])
             case _:
                 pass
 
 
-_HOLDERS = frozenset({Call, Do, When, Each, Repeat, Try, Pipe, Annotated, Object})
+_HOLDERS = frozenset(
+    {
+        surface.Call,
+        surface.Do,
+        surface.When,
+        surface.Each,
+        surface.Repeat,
+        surface.Try,
+        surface.Pipe,
+        surface.Annotated,
+        surface.Object,
+    }
+)
 """What may have bodies in it."""
 
 
-def _statements(body: Body) -> Sequence[Statement]:
-    return (*body.statements, Anonymous(body.value, body.value.span))
+def _statements(body: surface.Body) -> Sequence[surface.Statement]:
+    return (*body.statements, surface.Anonymous(body.value, body.value.span))
 
 
 _JSON = r"\s*\{\s*\"[^\"\n]*\"\s*:\s*(?:[\"\[{\d-]|(?:true|false|null)\b|\Z)"
@@ -296,11 +282,11 @@ def _line_marks(source: Source) -> Problem | None:
     return problems.text.LineMarks(at=found[0])
 
 
-_COMPLETE = frozenset({Call, Do, When, Each, Repeat, Try})
+_COMPLETE = frozenset({surface.Call, surface.Do, surface.When, surface.Each, surface.Repeat, surface.Try})
 """What shows no mistake where nothing stands beside it on its line."""
 
 
-def name_habits(program: Program, report: Report) -> None:
+def name_habits(program: surface.Program, report: Report) -> None:
     """Report the mistakes of a program that the grammar accepts, and instead of all others that its file is no program."""
     source = program.source
     lines = {problem.at.line for problem in report.problems if problem.at and problem.at.source is source}
@@ -318,16 +304,16 @@ def name_habits(program: Program, report: Report) -> None:
         report.add(problem)
 
 
-def _find(program: Program) -> Iterator[Problem]:
+def _find(program: surface.Program) -> Iterator[Problem]:
     """Yield the mistakes of a program that the grammar accepts."""
-    pending: list[Sequence[Statement]] = [program.statements]
+    pending: list[Sequence[surface.Statement]] = [program.statements]
     while pending:
         row = pending.pop()
         yield from _row(program.source, row, top=row is program.statements)
         pending.extend(rows_inside(row))
 
 
-def _row(source: Source, row: Sequence[Statement], *, top: bool) -> Iterator[Problem]:
+def _row(source: Source, row: Sequence[surface.Statement], *, top: bool) -> Iterator[Problem]:
     """Yield the mistakes among statements one after the other; behind one, the rest of its line is not looked at."""
     skip = False
     joins = [False, *[share_line(source, one, other) for one, other in pairwise(row)], False]
@@ -335,7 +321,7 @@ def _row(source: Source, row: Sequence[Statement], *, top: bool) -> Iterator[Pro
         joined = joins[at]
         if skip and joined:
             continue
-        if not (joined or joins[at + 1]) and type(statement) is not Input and type(statement.value) in _COMPLETE:
+        if not (joined or joins[at + 1]) and type(statement) is not surface.Input and type(statement.value) in _COMPLETE:
             skip = False
             continue  # as most are: a call or a block on a line of its own, or before a `;`
         before = row[at - 1] if at else None
@@ -351,56 +337,71 @@ def _row(source: Source, row: Sequence[Statement], *, top: bool) -> Iterator[Pro
 
 
 def _mistake(
-    source: Source, row: Sequence[Statement], at: int, before: Statement | None, following: Statement | None, *, top: bool
+    source: Source,
+    row: Sequence[surface.Statement],
+    at: int,
+    before: surface.Statement | None,
+    following: surface.Statement | None,
+    *,
+    top: bool,
 ) -> Problem | None:
     """Return the mistake that a statement shows; `before` is what stands before it on its line without a `;`."""
     statement = row[at]
-    if not isinstance(statement, Valued):
+    if not isinstance(statement, surface.Valued):
         return None
     first, last = ends(statement.value)
     joined = following is not None and share_line(source, statement, following)
     match first:
-        case Name("within" | "deadline" | "timeout" | "delay" as text, span) if before is not None and isinstance(
-            first_of(following), Literal
+        case surface.Name("within" | "deadline" | "timeout" | "delay" as text, span) if before is not None and isinstance(
+            first_of(following), surface.Literal
         ):
             return problems.blocks.MisplacedDeadline(at=span, word=text, place="words")
-        case Name("else", span) if joined:
+        case surface.Name("else", span) if joined:
             return problems.blocks.StrayElse(at=span)
-        case Name("Fail") if joined and isinstance(reason := first_of(following), Literal):
+        case surface.Name("Fail") if joined and isinstance(reason := first_of(following), surface.Literal):
             return unbracketed_reason(reason.span)
-        case Name(text, span) if first is last and joined and before is None and (keyword := _keyword(source, row, at, text)):
+        case surface.Name(text, span) if (
+            first is last and joined and before is None and (keyword := _keyword(source, row, at, text))
+        ):
             return problems.statements.MisspeltKeyword(at=span, word=text, keyword=keyword)
-        case Name(text, span) if is_foreign(text) and (joined or before is not None):
+        case surface.Name(text, span) if is_foreign(text) and (joined or before is not None):
             return problems.statements.ForeignStatement(at=span, word=text)
-        case Call(Name(text, span)) if text in FOREIGN_BESIDE and joined:
+        case surface.Call(surface.Name(text, span)) if text in FOREIGN_BESIDE and joined:
             return problems.statements.ForeignStatement(at=span, word=text)
-        case Array() if before is not None and before.span.end == first.span.start:
+        case surface.Array() if before is not None and before.span.end == first.span.start:
             return problems.habits.IndexedValue(at=first.span)
-        case Array(items) if any(not isinstance(item, Literal | Array | Object) for item in items):
+        case surface.Array(items) if any(
+            not isinstance(item, surface.Literal | surface.Array | surface.Object) for item in items
+        ):
             return problems.habits.ListOfSteps(at=first.span)
-        case Literal(str() as text) if text.startswith("aug:"):
+        case surface.Literal(str() as text) if text.startswith("aug:"):
             return problems.habits.QuotedReference(at=first.span)
-        case Name() | Call() | Literal(str()) if (slip := _beside(source, statement, before, following, top=top)) is not None:
+        case surface.Name() | surface.Call() | surface.Literal(str()) if (
+            slip := _beside(source, statement, before, following, top=top)
+        ) is not None:
             return slip
     if joined and (word := _word_at_end(last)):
         return word
-    if isinstance(last, Literal) and isinstance(last.value, str) and following is not None:
+    if isinstance(last, surface.Literal) and isinstance(last.value, str) and following is not None:
         beside = first_part(following)
-        if isinstance(beside, Name | When | Each | Repeat | Try | Do) and beside.span.start == statement.span.end:
+        if (
+            isinstance(beside, surface.Name | surface.When | surface.Each | surface.Repeat | surface.Try | surface.Do)
+            and beside.span.start == statement.span.end
+        ):
             return problems.habits.NestedQuotes(at=Span(source, statement.span.end - 1, statement.span.end))
     if joined and before is None and (told := prose(source, row, at)) is not None:
         return told
     return _unseparated(before, statement)
 
 
-def _repeated(statement: Statement, following: Statement | None) -> Problem | None:
+def _repeated(statement: surface.Statement, following: surface.Statement | None) -> Problem | None:
     """Return the problem of a word, a number or a string that is written twice: `Draft Draft(prompt)`."""
     if following is None:
         return None
     source = statement.span.source
-    again = first_part(following) if isinstance(following, Anonymous) else following.name
-    again = again.callee if isinstance(again, Call) else again
-    if not isinstance(again, Name | Literal):
+    again = first_part(following) if isinstance(following, surface.Anonymous) else following.name
+    again = again.callee if isinstance(again, surface.Call) else again
+    if not isinstance(again, surface.Name | surface.Literal):
         return None
     word, end = again.span.text, statement.span.end
     before = source.text[max(0, end - len(word) - 1) : end]
@@ -408,125 +409,140 @@ def _repeated(statement: Statement, following: Statement | None) -> Problem | No
     return problems.statements.RepeatedWord(at=again.span, word=word) if word and twice else None
 
 
-def _second_input(before: Statement | None, statement: Statement) -> Problem | None:
+def _second_input(before: surface.Statement | None, statement: surface.Statement) -> Problem | None:
     """Return the problem of a name or a schema behind a declared input: `input a b`, `input a { type: "string" }`."""
     first = first_part(statement)
-    if isinstance(before, Input) and isinstance(first, Object):
+    if isinstance(before, surface.Input) and isinstance(first, surface.Object):
         expected = '`@` before it, as in `input name @ { type: "string" }`'
         return problems.punctuation.UnexpectedText(
             at=Span(first.span.source, first.span.start, first.span.start + 1), what="`{`", expected=expected
         )
-    if not isinstance(before, Input) or not isinstance(first, Name):
+    if not isinstance(before, surface.Input) or not isinstance(first, surface.Name):
         return None
     what, expected = f"`{first.text}`", f"the end of the statement: write `input {first.text}` for another input"
     return problems.punctuation.UnexpectedText(at=first.span, what=what, expected=expected)
 
 
-def _keyword(source: Source, row: Sequence[Statement], at: int, word: str) -> str | None:
+def _keyword(source: Source, row: Sequence[surface.Statement], at: int, word: str) -> str | None:
     """Return the word of the language that a name alone may have been, by what follows it on its line."""
     following = row[at + 1]
     behind = row[at + 2] if at + 2 < len(row) else None
-    if isinstance(following, Binding):
+    if isinstance(following, surface.Binding):
         named = source.text.startswith(following.name.text, following.span.start)  # no `const` and the like before the name
         return misspelt_definition(word) if named else None
     alone = behind is None or not share_line(source, following, behind)
-    if isinstance(following, Anonymous):
-        value = following.value.value if isinstance(following.value, Annotated) else following.value
-        if isinstance(value, Name) and alone:
+    if isinstance(following, surface.Anonymous):
+        value = following.value.value if isinstance(following.value, surface.Annotated) else following.value
+        if isinstance(value, surface.Name) and alone:
             return misspelt_input(word)
-        in_braces = isinstance(value, Object) or (
-            not alone and isinstance(behind, Anonymous) and isinstance(behind.value, Object)
+        in_braces = isinstance(value, surface.Object) or (
+            not alone and isinstance(behind, surface.Anonymous) and isinstance(behind.value, surface.Object)
         )
-        return misspelt_block(word) if in_braces and isinstance(value, Name | Access | Object) else None
+        return misspelt_block(word) if in_braces and isinstance(value, surface.Name | surface.Access | surface.Object) else None
     return None
 
 
 def _beside(
-    source: Source, statement: Binding | Anonymous, before: Statement | None, following: Statement | None, *, top: bool
+    source: Source,
+    statement: surface.Binding | surface.Anonymous,
+    before: surface.Statement | None,
+    following: surface.Statement | None,
+    *,
+    top: bool,
 ) -> Problem | None:
     """Return the mistake of a string, of braces or of a word of blocks, by what stands beside it."""
     first, last = ends(statement.value)
     beside = first_of(following)
     joined = following is not None and share_line(source, statement, following)
     touching = beside is not None and beside.span.start == last.span.end
-    touched = touching and isinstance(beside, Literal) and isinstance(beside.value, str)
+    touched = touching and isinstance(beside, surface.Literal) and isinstance(beside.value, str)
     match first:
-        case Name(text, span) if touched and last is first and len(text) <= STRING_PREFIX and beside is not None:
+        case surface.Name(text, span) if touched and last is first and len(text) <= STRING_PREFIX and beside is not None:
             return problems.text.PrefixedString(at=Span(span.source, span.start, beside.span.end), prefix=text)
-        case Name(text, span) if last is first and joined and isinstance(beside, Object) and _is_no_step(beside, text):
+        case surface.Name(text, span) if (
+            last is first and joined and isinstance(beside, surface.Object) and _is_no_step(beside, text)
+        ):
             if keyword := misspelt_block(text):
                 return problems.statements.MisspeltKeyword(at=span, word=text, keyword=keyword)
             return problems.blocks.BracesAfterName(at=span, word=text)
-        case Call(Name(text, span)) if (
-            last is first and joined and isinstance(beside, Object) and text.casefold() in problems.blocks.INSTEAD
+        case surface.Call(surface.Name(text, span)) if (
+            last is first and joined and isinstance(beside, surface.Object) and text.casefold() in problems.blocks.INSTEAD
         ):
             return problems.blocks.BracesAfterName(at=span, word=text, duration=duration_behind(span))
-        case Name("max" | "keep" | "limit" | "until" | "while" | "times" | "is" | "or" | "in" as text, span) if (
+        case surface.Name("max" | "keep" | "limit" | "until" | "while" | "times" | "is" | "or" | "in" as text, span) if (
             before is not None
         ):
             return problems.blocks.StrayWord(at=span, word=text, block=_block_word(before))
-        case Call(Name("while" as text, span)) if before is not None:
+        case surface.Call(surface.Name("while" as text, span)) if before is not None:
             return problems.blocks.StrayWord(at=span, word=text, block=_block_word(before))
-        case Literal("") if touched and last is first:
+        case surface.Literal("") if touched and last is first:
             return problems.text.TripledQuotes(at=first.span)
-        case Literal() if top and following is not None and not touching and isinstance(statement, Anonymous):
+        case surface.Literal() if top and following is not None and not touching and isinstance(statement, surface.Anonymous):
             return problems.text.TextAlone(at=first.span) if first is statement.value else None
     return None
 
 
-def _is_no_step(value: Object, word: str) -> bool:
+def _is_no_step(value: surface.Object, word: str) -> bool:
     """Tell whether braces hold no step, so that they cannot be a statement, or a word of other languages stands before them."""
     foreign = word.casefold() in problems.blocks.INSTEAD
-    return foreign or all(field.value is None or isinstance(field.value, Literal) for field in value.fields)
+    return foreign or all(field.value is None or isinstance(field.value, surface.Literal) for field in value.fields)
 
 
-def _block_word(statement: Statement) -> str:
+def _block_word(statement: surface.Statement) -> str:
     """Return the word that begins the block with which a statement ends, or nothing."""
-    if not isinstance(statement, Valued):
+    if not isinstance(statement, surface.Valued):
         return ""
     match ends(statement.value)[1]:
-        case When() | Each() | Repeat() | Try() | Do() as block:
+        case surface.When() | surface.Each() | surface.Repeat() | surface.Try() | surface.Do() as block:
             return type(block).__name__.lower()
         case _:
             return ""
 
 
-def _word_at_end(value: Expression) -> Problem | None:
+def _word_at_end(value: surface.Expression) -> Problem | None:
     """Return the problem of a word of other languages before more of its line: `return`, or the `not` of `until not c.ok`."""
     match value:
-        case Name(text, span) if is_foreign(text):
+        case surface.Name(text, span) if is_foreign(text):
             return problems.statements.ForeignStatement(at=span, word=text)
-        case Repeat(until=Condition((*_, Truth(Name("not", span)))), otherwise=None):
+        case surface.Repeat(until=surface.Condition((*_, surface.Truth(surface.Name("not", span)))), otherwise=None):
             return problems.statements.UnknownOperator(at=span, text="not", advice=(NEGATED["repeat"],))
         case _:
             return None
 
 
-def _bound_behind_or(value: Expression) -> Name | None:
+def _bound_behind_or(value: surface.Expression) -> surface.Name | None:
     """Return the `max` of `until a.ok or max 4`, which was read as another condition."""
     match value:
-        case Repeat(until=Condition((*_, Truth(Name("max" | "keep") as bound)))):
+        case surface.Repeat(until=surface.Condition((*_, surface.Truth(surface.Name("max" | "keep") as bound)))):
             return bound
         case _:
             return None
 
 
-def _unseparated(before: Statement | None, statement: Statement) -> Problem | None:
+def _unseparated(before: surface.Statement | None, statement: surface.Statement) -> Problem | None:
     """Return the problem of two values beside each other on one line, which are two statements."""
-    if isinstance(before, Anonymous) and isinstance(statement, Binding) and isinstance(before.value, Name):
+    if (
+        isinstance(before, surface.Anonymous)
+        and isinstance(statement, surface.Binding)
+        and isinstance(before.value, surface.Name)
+    ):
         return problems.habits.MissingSeparator(at=statement.name.span, before=before.value.span, defines=True)
-    if not isinstance(before, Valued) or not isinstance(statement, Anonymous):
+    if not isinstance(before, surface.Valued) or not isinstance(statement, surface.Anonymous):
         return None
     first, _ = ends(statement.value)
-    if isinstance(first, Literal) and (bound := _bound_behind_or(ends(before.value)[1])) is not None:
+    if isinstance(first, surface.Literal) and (bound := _bound_behind_or(ends(before.value)[1])) is not None:
         expected = f"`{bound.text} {first.span.text}` without `or`: a bound stands behind the condition"
         return problems.punctuation.UnexpectedText(at=bound.span, what=f"`or {bound.text}`", expected=expected)
-    if not isinstance(first, Name | Access | Uri | Call | Literal | Object):
+    if not isinstance(first, surface.Name | surface.Access | surface.Uri | surface.Call | surface.Literal | surface.Object):
         return None
-    if isinstance(first, Literal) and first is statement.value and (_block_word(before) or not isinstance(first.value, str)):
+    if (
+        isinstance(first, surface.Literal)
+        and first is statement.value
+        and (_block_word(before) or not isinstance(first.value, str))
+    ):
         return problems.punctuation.UnexpectedText(
             at=first.span, what=f"`{first.span.text[:40]}`", expected="the end of the statement"
         )
     last = ends(before.value)[1]
-    after_when = isinstance(first, Object) and isinstance(last, When) and last.otherwise is None
+    after_when = isinstance(first, surface.Object) and isinstance(last, surface.When) and last.otherwise is None
     return problems.habits.MissingSeparator(at=first.span, before=last.span, after_when=after_when)

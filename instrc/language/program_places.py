@@ -6,40 +6,14 @@ The surface keeps the value of an annotation but not the places in it; they are 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, TypeAlias, TypeVar
+from operator import attrgetter
+from typing import Any, Final
 
+from msgspec import Struct
+
+from instrc.language import surface
 from instrc.language.lexer import Token, normal, string_value
 from instrc.language.parser import parse
-from instrc.language.surface import (
-    Access,
-    Annotated,
-    Anonymous,
-    Argument,
-    Array,
-    Binding,
-    Body,
-    Branch,
-    Call,
-    Condition,
-    Do,
-    Each,
-    Equals,
-    Field,
-    Inline,
-    Input,
-    Literal,
-    Matches,
-    Name,
-    Object,
-    Pipe,
-    Repeat,
-    Segment,
-    Statement,
-    Truth,
-    Try,
-    Uri,
-    When,
-)
 from instrc.language.tables import END, tables
 from instrc.problems.report import Report
 from instrc.text.jsonvalue import tokens as parts_of
@@ -166,11 +140,7 @@ def _key(token: Token, data: Span) -> str:
     return normal(data.source.text[token.start : token.end])
 
 
-T = TypeVar("T")
-_Moves: TypeAlias = dict[type, Callable[[Any], Any]]  # each takes and returns nodes of its own class
-
-
-def moved(statements: Iterable[Statement], source: Source, by: int) -> list[Statement]:
+def moved(statements: Iterable[surface.Statement], source: Source, by: int) -> list[surface.Statement]:
     """Return statements as a source has them, in which they stand `by` characters further on; what nests deep is read again."""
     move = _mover(source, by)
     return [move(each) if _is_shallow(each.span.text) else _read_again(each.span, source, by) for each in statements]
@@ -181,60 +151,30 @@ def _is_shallow(text: str) -> bool:
     return text.count("(") + text.count("{") + text.count("[") + text.count("@") <= MOVED_LEVELS
 
 
-def _read_again(span: Span, source: Source, by: int) -> Statement:
+def _read_again(span: Span, source: Source, by: int) -> surface.Statement:
     """Read one statement where it stands now."""
     (statement,) = parse(source, Report(), span.start + by, span.end + by).statements
     return statement
 
 
-def _mover(source: Source, by: int) -> Callable[[Statement], Statement]:
-    """Return what moves a statement: it has many nodes, and each is built as its class has it."""
+def _mover(source: Source, by: int) -> Callable[[surface.Statement], surface.Statement]:
+    """Return what moves a statement: each node is made anew from its fields, with its spans moved."""
 
-    def place(span: Span) -> Span:
-        return Span(source, span.start + by, span.end + by)
+    def move(value: Any) -> Any:  # noqa: ANN401  -- a node, a part of one, or plain data, which stays
+        kind = type(value)
+        if kind is Span:
+            return Span(source, value.start + by, value.end + by)
+        if kind is tuple:
+            return tuple(map(move, value))
+        fields = _FIELDS.get(kind)
+        return value if fields is None else kind(*map(move, fields(value)))
 
-    def row(nodes: tuple[T, ...]) -> tuple[T, ...]:
-        return tuple([moves[type(node)](node) for node in nodes])
+    return move
 
-    def each(node: T) -> T:
-        return node if node is None else moves[type(node)](node)
 
-    moves: _Moves = {
-        Name: lambda node: Name(node.text, place(node.span)),
-        Uri: lambda node: Uri(node.text, place(node.span)),
-        Literal: lambda node: Literal(node.value, place(node.span)),
-        Inline: lambda node: Inline(node.schema, place(node.span)),
-        Segment: lambda node: Segment(node.text, place(node.span)),
-        Field: lambda node: Field(node.key, place(node.key_span), each(node.value)),
-        Object: lambda node: Object(row(node.fields), place(node.span)),
-        Array: lambda node: Array(row(node.items), place(node.span)),
-        Argument: lambda node: Argument(node.label, node.label_span and place(node.label_span), each(node.value)),
-        Call: lambda node: Call(each(node.callee), row(node.arguments), place(node.span)),
-        Annotated: lambda node: Annotated(each(node.value), node.annotation, place(node.annotation_span), place(node.span)),
-        Pipe: lambda node: Pipe(row(node.stages), place(node.span)),
-        Access: lambda node: Access(each(node.base), row(node.members), place(node.span)),
-        Truth: lambda node: Truth(each(node.subject), place(node.span)),
-        Equals: lambda node: Equals(each(node.subject), each(node.value), place(node.span)),
-        Matches: lambda node: Matches(each(node.subject), node.schema, place(node.schema_span), place(node.span)),
-        Condition: lambda node: Condition(row(node.tests), place(node.span)),
-        Body: lambda node: Body(row(node.statements), each(node.value), place(node.span)),
-        Branch: lambda node: Branch(each(node.condition), each(node.body)),
-        When: lambda node: When(row(node.branches), each(node.otherwise), place(node.span)),
-        Each: lambda node: Each(each(node.name), each(node.source), each(node.most), each(node.body), place(node.span)),
-        Repeat: lambda node: Repeat(
-            each(node.name),
-            each(node.source),
-            each(node.body),
-            each(node.until),
-            each(node.most),
-            each(node.keep),
-            each(node.otherwise),
-            place(node.span),
-        ),
-        Try: lambda node: Try(each(node.body), each(node.otherwise), place(node.span)),
-        Do: lambda node: Do(each(node.body), place(node.span)),
-        Binding: lambda node: Binding(each(node.name), each(node.value), node.exported, place(node.span)),
-        Input: lambda node: Input(each(node.name), node.annotation, place(node.span)),
-        Anonymous: lambda node: Anonymous(each(node.value), place(node.span)),
-    }
-    return each
+_FIELDS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
+    each: attrgetter(*each.__struct_fields__)
+    for each in vars(surface).values()
+    if isinstance(each, type) and issubclass(each, Struct) and len(each.__struct_fields__) > 1
+}
+"""The fields of each class of nodes, in the order of its parameters."""

@@ -1,4 +1,4 @@
-"""A program as it is written, and what lies directly inside each part of it."""
+"""The syntax tree of a program, and the children of its nodes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import msgspec
 from instrc.text.jsonvalue import Json
 from instrc.text.source import Source, Span
 
-# A program as it is written.
-#
 # True of this form: it is well-formed text, every node knows its place, comments are kept, names are NFC-normalised.
 # Nothing is looked up yet: a name may mean anything or nothing.
 
@@ -250,9 +248,6 @@ class Program(msgspec.Struct, frozen=True, gc=False):
     source: Source
     statements: tuple[Statement, ...]
     comments: tuple[Span, ...]
-
-
-# What lies directly inside an expression, a block or a condition of a program as it is written.
 
 
 def children(node: Expression) -> list[Expression]:

@@ -1,4 +1,4 @@
-"""What a mistake is judged by: the tokens around it, the open brackets, what the grammar would take."""
+"""The state of the parser at a mistake: the tokens around it, the open brackets, what the grammar accepts next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be typed at a place."""
+"""Completion: names, members of a path, slots of an instruction, `aug:` references and words that fit at the cursor."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from instrc.compiler.bind.scopes import RESERVED
 from instrc.language.tables import CONTEXTUAL, END, Tables, tables
 from instrc.language.view import CLOSING, OPENING, STATEMENT
 from instrc.lsp.hints import about
-from instrc.lsp.knowledge import Knowledge, declared_inputs, members
+from instrc.lsp.knowledge import Knowledge, declared_inputs, down, members
 from instrc.lsp.session import EditorSession, Segments, TextDocument
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 from instrc.text.names import pascal
 
-# What the automaton has read before a place in a text that is being typed, past the mistakes on the way.
+# The state of the parser before the cursor.
 
 
 COMPLETION_DISTANCE: Final = 5_000
@@ -141,7 +141,7 @@ class TextBefore:
         self._shift("SEMICOLON")
 
 
-# What the grammar lets stand at a place: the automaton reads what is before it, and says which words it would take.
+# What the grammar accepts at the cursor.
 
 
 _NAMED_ANEW = frozenset({"CONST", "LET", "TOOL", "INPUT", "EACH"})
@@ -224,7 +224,7 @@ def _in_annotation(kinds: list[str]) -> bool:
     return bool(open_braces) and open_braces[-1]
 
 
-# What a text shows at the place where somebody types, before the grammar reads it.
+# The text before the cursor, where it is in a comment, in a string, or in the brackets of a call.
 
 
 _BRACKET = re.compile(r"[(){}\[\]]")
@@ -240,17 +240,6 @@ def is_silent(before: str) -> bool:
         return False
     found = last.group()
     return found.startswith("//") or not (len(found) > 1 and found.endswith(("*/", found[0], "\n")))
-
-
-def name_of_closed_call(before: str) -> str:
-    """Return the name before the bracket that the last `)` closes."""
-    level = 0
-    for sign in reversed(list(_BRACKET.finditer(before))):
-        level += 1 if sign.group() in ")}]" else -1
-        if not level:
-            found = _CALLED.search(before[: sign.start()])
-            return found.group(1) if found else ""
-    return ""
 
 
 def name_of_open_call(before: str) -> str | None:
@@ -276,9 +265,7 @@ def without_silent(text: str) -> str:
     return _SILENT.sub(lambda found: " " * len(found.group()), text)
 
 
-# What can be typed at a place: names, members of a path, slots of an instruction, `aug:` references, words.
-
-
+_WORD = re.compile(r"[$\w]+")
 _URI = re.compile(r"aug:[^\s()\[\]{},;|@\"']*\Z")
 _PATH = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s*\.\s*[$\w]*\Z")
 _CALL_PATH = re.compile(r"\)\s*((?:\.\s*[$\w]+\s*)*)\.\s*[$\w]*\Z")
@@ -334,7 +321,7 @@ def _references(document: TextDocument, offset: int, typed: str, knowledge: Know
 
 def _path_schema(document: TextDocument, offset: int, path: re.Match[str], knowledge: Knowledge) -> Json:
     """Return the schema of what stands before the last point."""
-    way = re.findall(r"[$\w]+", path.group(2))
+    way = _WORD.findall(path.group(2))
     text = document.source.text
     read = [document]
     if text[offset - 1 : offset] in {".", " "}:  # what is not typed to its end can hide the block around it
@@ -365,17 +352,11 @@ def _value_items(values: list[Json], *, quoted: bool) -> list[types.CompletionIt
 
 def _call_schema(document: TextDocument, end: int, way: str, knowledge: Knowledge) -> Json:
     call = next((call for call in document.index.calls if call.span.end == end), None)
-    if call is None:  # a program with a mistake here: the text says enough
-        called = name_of_closed_call(document.source.text[:end])
-        known = knowledge.find(called) if called else None
-        return _down(knowledge.schema(known), way) if known else {}
-    return _down(knowledge.value(call, document.index), way)
-
-
-def _down(schema: Json, way: str) -> Json:
-    for word in re.findall(r"[$\w]+", way):
-        schema = members(schema).get(word, {})
-    return schema
+    if call is not None:
+        return down(knowledge.value(call, document.index), _WORD.findall(way))
+    called = name_of_open_call(document.source.text[: end - 1])  # a program with a mistake here: the text says enough
+    known = knowledge.find(called) if called else None
+    return down(knowledge.schema(known), _WORD.findall(way)) if known else {}
 
 
 def _members(schema: Json) -> list[types.CompletionItem]:

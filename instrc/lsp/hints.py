@@ -1,4 +1,4 @@
-"""What an editor shows beside names: hovers, signatures, colours, inlay hints, folding."""
+"""Hovers, signatures, semantic tokens, inlay hints and folding ranges."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from msgspec.structs import replace
 
 from instrc.compiler.graph import SUFFIXES, suffix_of
 from instrc.language.lexer import Token
-from instrc.language.surface import Call, Name
+from instrc.language.surface import Name
 from instrc.language.tables import CONTEXTUAL
+from instrc.language.view import CLOSING, KEYWORDS, OPENING
 from instrc.lsp.knowledge import Definition, Knowledge, KnownInstruction, carried_out_by, declared_inputs, members
 from instrc.lsp.session import EditorSession, Lines, TextDocument
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 from instrc.text.source import Span
 from instrc.vibes.registry import ProgramFile
-
-# What an editor shows beside a name: what it stands for, who carries it out, its schema.
-
 
 HOVERED_SCHEMA: Final = 4_000
 """Characters of a schema that are shown."""
@@ -95,15 +93,12 @@ def _hover_of(words: str, schema: Json, document: TextDocument, span: Span) -> t
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), document.lines.range(span))
 
 
-# What the call around a place takes.
-
-
 def signature(document: TextDocument, offset: int, session: EditorSession) -> types.SignatureHelp | None:
     """Return what the call around an offset takes."""
     knowledge = session.knowledge(document)
     if knowledge is None or document.is_vibe:
         return None
-    inside = [call for call in document.index.calls if call.span.start < offset < call.span.end and _behind_name(call, offset)]
+    inside = [call for call in document.index.calls if call.callee.span.end < offset < call.span.end]
     if not inside:
         return None
     call = max(inside, key=lambda each: each.span.start)
@@ -115,11 +110,7 @@ def signature(document: TextDocument, offset: int, session: EditorSession) -> ty
     return types.SignatureHelp([types.SignatureInformation(label=label)])
 
 
-def _behind_name(call: Call, offset: int) -> bool:
-    return offset > call.callee.span.end
-
-
-# Colours and small notes in the text: semantic tokens, inlay hints, folding.
+# Semantic tokens, inlay hints, folding ranges.
 
 
 TOKENS = [
@@ -139,13 +130,10 @@ TOKENS = [
 """Kinds of tokens; an instruction is a function, of the server an event, of a person an interface, a mixin a macro."""
 _NUMBERS = {kind: number for number, kind in enumerate(TOKENS)}
 _BY_KIND = {"model": "function", "server": "event", "user": "interface", "mixin": "macro"}
-_COLORING_WORDS = frozenset({"CONST", "LET", "TOOL", "INPUT", "TRUE", "FALSE", "NULL", "WHEN", "EACH", "REPEAT", "TRY", "DO"})
-_COLORING_WORDS |= {"ELSE", "IN", "IS", "OR", "UNTIL", "MAX", "KEEP"}
+_COLORING_WORDS = frozenset(KEYWORDS | {"ELSE", "IN", "IS", "OR", "UNTIL", "MAX", "KEEP"})
 _NAMES = _COLORING_WORDS | {"NAME"}
 _FIXED = {"STRING": "string", "NUMBER": "number", "AUG_URI": "namespace", "METRIC": "property"}
 """What is always of one kind, by the grammar's names."""
-_OPENING = frozenset({"LPAR", "LSQB", "LBRACE"})
-_CLOSING = frozenset({"RPAR", "RSQB", "RBRACE"})
 _DEFINED = {"const": "variable", "tool": "variable", "input": "parameter", "element": "parameter", "key": "property"}
 
 
@@ -223,9 +211,9 @@ def folding(document: TextDocument) -> list[types.FoldingRange]:
     opened: list[int] = []
     line = document.lines.line
     for word in document.words.tokens:
-        if word.kind in _OPENING:
+        if word.kind in OPENING:
             opened.append(word.start)
-        elif word.kind in _CLOSING and opened:
+        elif word.kind in CLOSING and opened:
             first, last = line(opened.pop()), line(word.end)
             if last > first:
                 found.append(types.FoldingRange(first, max(first, last - 1)))

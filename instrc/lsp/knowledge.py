@@ -1,4 +1,4 @@
-"""What each name of a program stands for, and what can be looked up about it."""
+"""The index of the names of a program, and the schemas of what they stand for."""
 
 from __future__ import annotations
 
@@ -10,32 +10,8 @@ from msgspec import Struct
 
 from instrc.compiler.graph import Instruction
 from instrc.compiler.instructions import InstructionTable
+from instrc.language import surface
 from instrc.language.parser import parse
-from instrc.language.surface import (
-    Access,
-    Annotated,
-    Anonymous,
-    Array,
-    Binding,
-    Call,
-    Do,
-    Each,
-    Expression,
-    Field,
-    Inline,
-    Input,
-    Name,
-    Object,
-    Pipe,
-    Program,
-    Repeat,
-    Statement,
-    Try,
-    Uri,
-    When,
-    parts,
-)
-from instrc.language.surface import Literal as Constant
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.process.flow import EXECUTORS
@@ -44,9 +20,7 @@ from instrc.text.source import Source, Span
 from instrc.vibes.registry import ProgramFile, Registry
 from instrc.vibes.vibe import Vibe
 
-# What each name of a program stands for, as far as its text says: where it is defined, where it is read.
-#
-# Unlike binding, this works on programs with mistakes, and remembers every place.
+# The index of names: unlike binding, this works on programs with mistakes, and remembers every place.
 
 
 NAME_STEPS: Final = 40
@@ -64,7 +38,7 @@ class Definition(Struct, frozen=True, gc=False):
     kind: DefinitionKind
     span: Span
     whole: Span
-    value: Expression | None = None
+    value: surface.Expression | None = None
     of_list: bool = False
     """Whether it stands for one element of its value."""
 
@@ -116,8 +90,8 @@ class SymbolIndex:
     """What is visible in the bodies of loops, by the offset at which each begins, as `previous` and `rounds` do there."""
     scopes: list[tuple[Span, VisibleNames]] = field(default_factory=list)
     """Ranges with what is visible in them, outer ones first."""
-    calls: list[Call] = field(default_factory=list)
-    accesses: list[Access] = field(default_factory=list)
+    calls: list[surface.Call] = field(default_factory=list)
+    accesses: list[surface.Access] = field(default_factory=list)
 
     def scope(self, offset: int) -> VisibleNames:
         """Return what is visible at an offset."""
@@ -142,7 +116,7 @@ class SymbolIndex:
     def of_round(self, definition: Definition | None) -> VisibleNames | None:
         """Return the names of the body that `previous`, or an element of `rounds`, has as members."""
         word = "previous"
-        if definition is not None and definition.kind == "element" and isinstance(definition.value, Name):
+        if definition is not None and definition.kind == "element" and isinstance(definition.value, surface.Name):
             mention = self.by_start.get(definition.value.span.start)
             definition = mention.definition if mention else None
             word = "rounds"
@@ -155,7 +129,7 @@ class SymbolIndex:
         return [mention for mention in self.mentions if mention.definition is definition]
 
 
-def index_of(program: Program) -> SymbolIndex:
+def index_of(program: surface.Program) -> SymbolIndex:
     """Return the names of a program."""
     index = SymbolIndex()
     root = VisibleNames()
@@ -164,7 +138,7 @@ def index_of(program: Program) -> SymbolIndex:
     return index
 
 
-_Task: TypeAlias = tuple[Expression, VisibleNames]
+_Task: TypeAlias = tuple[surface.Expression, VisibleNames]
 
 
 class _Walk:
@@ -174,21 +148,21 @@ class _Walk:
         self.index = index
         self.pending: list[_Task] = []
 
-    def statements(self, statements: Iterable[Statement], scope: VisibleNames) -> None:
+    def statements(self, statements: Iterable[surface.Statement], scope: VisibleNames) -> None:
         self.pending.extend(self._row(statements, scope))
         while self.pending:
             self._visit(*self.pending.pop())
 
-    def _row(self, statements: Iterable[Statement], scope: VisibleNames) -> list[_Task]:
+    def _row(self, statements: Iterable[surface.Statement], scope: VisibleNames) -> list[_Task]:
         tasks: list[_Task] = []
         for statement in statements:
             match statement:
-                case Binding(name, value, exported, span):
+                case surface.Binding(name, value, exported, span):
                     self._define(scope, Definition(name.text, "tool" if exported else "const", name.span, span, value))
                     tasks.append((value, scope))
-                case Input(name, _, span):
+                case surface.Input(name, _, span):
                     self._define(scope, Definition(name.text, "input", name.span, span))
-                case Anonymous(value):
+                case surface.Anonymous(value):
                     tasks.append((value, scope))
         return tasks[::-1]
 
@@ -196,39 +170,39 @@ class _Walk:
         scope.names.setdefault(definition.name, definition)
         self.index.definitions.append(definition)
 
-    def _visit(self, node: Expression, scope: VisibleNames) -> None:
+    def _visit(self, node: surface.Expression, scope: VisibleNames) -> None:
         match node:
-            case Name(text, span) | Uri(text, span):
+            case surface.Name(text, span) | surface.Uri(text, span):
                 self._mention(text, span, scope, called=False)
-            case Constant() | Inline():
+            case surface.Literal() | surface.Inline():
                 pass
-            case Call(callee, arguments):
+            case surface.Call(callee, arguments):
                 self.index.calls.append(node)
                 self._mention(callee.text, callee.span, scope, called=True)
-                shares = isinstance(callee, Name) and callee.text in _PLACES
+                shares = isinstance(callee, surface.Name) and callee.text in _PLACES
                 for argument in reversed(arguments):
                     inner = argument.value
-                    if isinstance(inner, Object):
+                    if isinstance(inner, surface.Object):
                         self._fields(inner.fields, scope if shares else self._inside(inner.span, scope))
                     else:
                         self.pending.append((inner, scope))
-            case Object(fields, span):
+            case surface.Object(fields, span):
                 self._fields(fields, self._inside(span, scope))
-            case Array(items):
+            case surface.Array(items):
                 self.pending.extend((item, scope) for item in reversed(items))
-            case Annotated(value):
+            case surface.Annotated(value):
                 self.pending.append((value, scope))
-            case Pipe(stages):
+            case surface.Pipe(stages):
                 self.pending.extend((stage, scope) for stage in reversed(stages))
-            case Access(base, members):
+            case surface.Access(base, members):
                 self.index.accesses.append(node)
                 self.pending.append((base, scope))
-                body = self.index.of_round(scope.find(base.text)) if isinstance(base, Name) else None
+                body = self.index.of_round(scope.find(base.text)) if isinstance(base, surface.Name) else None
                 found = body.names.get(members[0].text) if body is not None else None
                 if found is not None and found.kind == "const":  # `previous.draft` is `draft`, one round before
                     span = members[0].span
                     self.index.mentions.append(Mention(found.name, span, called=False, definition=found))
-            case When() | Each() | Repeat() | Try() | Do():
+            case surface.When() | surface.Each() | surface.Repeat() | surface.Try() | surface.Do():
                 self._block(node, scope)
 
     def _mention(self, text: str, span: Span, scope: VisibleNames, *, called: bool, short: bool = False) -> None:
@@ -241,23 +215,23 @@ class _Walk:
         self.index.scopes.append((span, scope))
         return scope
 
-    def _fields(self, fields: tuple[Field, ...], scope: VisibleNames) -> None:
+    def _fields(self, fields: tuple[surface.Field, ...], scope: VisibleNames) -> None:
         tasks: list[_Task] = []
         for each in fields:
             if each.value is None:
                 self._mention(each.key, each.key_span, scope, called=False, short=True)
                 continue
             tasks.append((each.value, scope))
-            if isinstance(each.value, Call):
+            if isinstance(each.value, surface.Call):
                 whole = each.key_span.to(each.value.span)
                 self._define(scope, Definition(each.key, "key", each.key_span, whole, each.value))
         self.pending.extend(reversed(tasks))
 
-    def _block(self, node: When | Each | Repeat | Try | Do, scope: VisibleNames) -> None:
+    def _block(self, node: surface.When | surface.Each | surface.Repeat | surface.Try | surface.Do, scope: VisibleNames) -> None:
         tasks: list[_Task] = []
-        first = parts(node)[0].body.span
-        whole = first if isinstance(node, Try) else node.span
-        for part in parts(node):
+        first = surface.parts(node)[0].body.span
+        whole = first if isinstance(node, surface.Try) else node.span
+        for part in surface.parts(node):
             inner = VisibleNames(outer=scope)
             for name, span in part.names:
                 if span is not None:
@@ -275,7 +249,7 @@ class _Walk:
         self.pending.extend(reversed(tasks))
 
 
-# What can be looked up about the names of a program: vibes, their flat schemas, the members of a value.
+# Vibes, their flat schemas, the members of a value.
 
 
 _ERROR: Json = {"properties": {name: {"type": "string"} for name in ("step", "kind", "code", "message")}}
@@ -293,6 +267,16 @@ class KnownInstruction:
     instruction: Instruction
     vibe: Vibe
     uri: str
+
+    @property
+    def path(self) -> str:
+        """The file that it is written in."""
+        return self.vibe.source.name
+
+    @property
+    def segment(self) -> str:
+        """Its name, as files spell it."""
+        return self.vibe.segment
 
 
 class Knowledge:
@@ -339,33 +323,33 @@ class Knowledge:
             return known.vibe.span(f"{pointer}/properties/{member.replace('~', '~0').replace('/', '~1')}", key=True)
         return known.vibe.span(pointer)
 
-    def value(self, expression: Expression, index: SymbolIndex, depth: int = 0) -> Json:
+    def value(self, expression: surface.Expression, index: SymbolIndex, depth: int = 0) -> Json:
         """Return the schema of what an expression stands for; `{}` if nothing is known about it."""
         if depth > NAME_STEPS:
             return {}
         match expression:
-            case Name(text, span):
+            case surface.Name(text, span):
                 mention = index.by_start.get(span.start)
                 definition = mention.definition if mention else None
                 return self.of_definition(definition, index, depth + 1) if definition else self._look_up(text)
-            case Uri(text):
+            case surface.Uri(text):
                 return self._look_up(text)
-            case Inline(schema):
+            case surface.Inline(schema):
                 return schema
-            case Call(callee):
+            case surface.Call(callee):
                 return self.value(callee, index, depth + 1)
-            case Pipe(stages):
+            case surface.Pipe(stages):
                 return self.value(stages[-1], index, depth + 1)
-            case Annotated(value, annotation):
+            case surface.Annotated(value, annotation):
                 inner = self.value(value, index, depth + 1)
                 return inner if isinstance(annotation, str) else _with_annotation(inner, annotation)
-            case Access(base, members):
+            case surface.Access(base, members):
                 way = [member.text for member in members]
-                mention = index.by_start.get(base.span.start) if isinstance(base, Name) else None
+                mention = index.by_start.get(base.span.start) if isinstance(base, surface.Name) else None
                 if mention is not None and mention.definition is not None:
                     return self.along(mention.definition, way, index, depth + 1)
-                return _down(self.value(base, index, depth + 1), way)
-            case Object(fields):
+                return down(self.value(base, index, depth + 1), way)
+            case surface.Object(fields):
                 named = {each.key: each.value for each in fields}
                 return {
                     "properties": {
@@ -380,8 +364,8 @@ class Knowledge:
         body = index.of_round(definition)
         found = body.names.get(way[0]) if body is not None and way else None
         if found is not None:
-            return _down(self.of_definition(found, index, depth + 1), way[1:])
-        return _down(self.of_definition(definition, index, depth + 1), way)
+            return down(self.of_definition(found, index, depth + 1), way[1:])
+        return down(self.of_definition(definition, index, depth + 1), way)
 
     def of_definition(self, definition: Definition, index: SymbolIndex, depth: int = 0) -> Json:
         """Return the schema of what a name stands for; of a round only the names of its members."""
@@ -402,7 +386,7 @@ class Knowledge:
 def declared_inputs(program: ProgramFile) -> list[str]:
     """Return the names of the inputs that a program declares."""
     read = parse(Source(program.path, program.data.decode("utf-8", "replace")), Report())
-    return [statement.name.text for statement in read.statements if isinstance(statement, Input)]
+    return [statement.name.text for statement in read.statements if isinstance(statement, surface.Input)]
 
 
 def members(schema: Json) -> dict[str, Json]:
@@ -417,7 +401,8 @@ def members(schema: Json) -> dict[str, Json]:
     return inner or properties
 
 
-def _down(schema: Json, way: Sequence[str]) -> Json:
+def down(schema: Json, way: Sequence[str]) -> Json:
+    """Return the schema of the member to which a way of names leads; `{}` if it is not known."""
     for name in way:
         schema = member_of(schema, name)
     return schema

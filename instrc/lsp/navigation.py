@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from lsprotocol import types
 
 from instrc.compiler.bind.scopes import RESERVED
 from instrc.language.lexer import is_name, normal
-from instrc.language.surface import Access, Call, Object
+from instrc.language.surface import Access, Call, Expression, Object
 from instrc.language.tables import tables
-from instrc.lsp.knowledge import Definition, Knowledge, KnownInstruction, Mention
+from instrc.lsp.knowledge import Definition, Knowledge, KnownInstruction
 from instrc.lsp.session import EditorSession, TextDocument, uri_of
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key
@@ -23,9 +24,6 @@ from instrc.text.source import Span
 from instrc.vibes.find_files import find_files
 from instrc.vibes.registry import ProgramFile
 from instrc.vibes.roots import ENDING, read_name
-
-# Go to a definition, find all places of a name, rename it, list what a program defines.
-
 
 _KINDS = {
     "const": types.SymbolKind.Variable,
@@ -38,39 +36,16 @@ _KINDS = {
 
 def definition(document: TextDocument, offset: int, session: EditorSession) -> types.Location | None:
     """Return where the name, the reference, the member or the slot at an offset is defined."""
-    if document.is_vibe:
-        return _of_reference(document, offset, session)
     knowledge = session.knowledge(document)
-    span = member_place(document, offset, knowledge) if knowledge else None
-    if span is None and (found := document.index.definition(offset)) is not None:
+    span = member_place(document, offset, knowledge) if knowledge and not document.is_vibe else None
+    if span is None and not document.is_vibe and (found := document.index.definition(offset)) is not None:
         return types.Location(document.uri, document.lines.range(found.span))
-    mention = document.index.mention(offset)
-    if (
-        span is None
-        and mention is not None
-        and mention.definition is None
-        and knowledge
-        and (known := knowledge.find(mention.text))
-    ):
+    if span is None and knowledge and (known := instruction_at(document, offset, session)):
         span = knowledge.place(known)
-        span = Span(span.source, span.start, span.start)
+        span = span if document.is_vibe else Span(span.source, span.start, span.start)
     if span is None:
-        called = knowledge.program(mention.text) if knowledge and mention is not None and mention.definition is None else None
-        start = types.Position(0, 0)
-        return None if called is None else types.Location(uri_of(called.path), types.Range(start, start))
-    return types.Location(session.uri(span.source.name), session.lines(span.source).range(span))
-
-
-def _of_reference(document: TextDocument, offset: int, session: EditorSession) -> types.Location | None:
-    """Return where an `aug:` reference in a vibe leads."""
-    text = document.source.text
-    start, end = text.rfind('"', 0, offset), text.find('"', offset)
-    knowledge = session.knowledge(document)
-    reference = text[start + 1 : end] if 0 <= start < end else ""
-    known = knowledge.find(reference) if knowledge and reference.startswith("aug:") and "\n" not in reference else None
-    if known is None or knowledge is None:
-        return None
-    span = knowledge.place(known)
+        called = program_at(document, offset, session)
+        return None if called is None else _beginning(called.path)
     return types.Location(session.uri(span.source.name), session.lines(span.source).range(span))
 
 
@@ -92,14 +67,11 @@ def member_place(document: TextDocument, offset: int, knowledge: Knowledge) -> S
 
 
 def _property(access: Access, member: str, document: TextDocument, knowledge: Knowledge) -> Span | None:
-    base = access.base
+    base: Expression | None = access.base
     if not isinstance(base, Call):
-        mention = document.index.by_start.get(base.span.start)
-        value = mention.definition.value if mention and mention.definition else None
-        if not isinstance(value, Call):
-            return None
-        base = value
-    known = knowledge.find(base.callee.text)
+        mention = document.index.by_start.get(access.base.span.start)
+        base = mention.definition.value if mention and mention.definition else None
+    known = knowledge.find(base.callee.text) if isinstance(base, Call) else None
     return knowledge.place(known, member) if known else None
 
 
@@ -147,12 +119,11 @@ def rename(document: TextDocument, offset: int, name: str) -> types.WorkspaceEdi
     if any(each.text == name for each in document.index.mentions):
         return f"`{name}` is used here for something else, which it would no longer reach"
     edits = [types.TextEdit(document.lines.range(found.span), name)]
-    edits += [types.TextEdit(document.lines.range(each.span), _renamed_text(each, name)) for each in document.index.places(found)]
+    edits += [
+        types.TextEdit(document.lines.range(each.span), f"{each.text}: {name}" if each.short else name)
+        for each in document.index.places(found)
+    ]  # the key of `{ a }` stays
     return types.WorkspaceEdit(changes={document.uri: edits})
-
-
-def _renamed_text(mention: Mention, name: str) -> str:
-    return f"{mention.text}: {name}" if mention.short else name  # the key of `{ a }` stays
 
 
 def symbols(document: TextDocument) -> list[types.DocumentSymbol]:
@@ -170,7 +141,7 @@ def symbols(document: TextDocument) -> list[types.DocumentSymbol]:
     ]
 
 
-# Find all places of an instruction or a called program in the files of a project, and give an instruction another name.
+# References and renames in all files of a project.
 
 
 _REFERENCE = re.compile(r'"(aug:[^"\\]*)"')
@@ -211,20 +182,18 @@ def program_at(document: TextDocument, offset: int, session: EditorSession) -> P
     return knowledge.program(mention.text) if knowledge and mention is not None and mention.definition is None else None
 
 
-def uses(known: KnownInstruction, document: TextDocument, session: EditorSession) -> Iterator[Use]:
-    """Yield the places of an instruction in all programs and vibes of the project of a document."""
-    place = os.path.realpath(known.vibe.source.name)
+Target: TypeAlias = KnownInstruction | ProgramFile
+"""What a name or a reference can lead to."""
+
+
+def uses(target: Target, document: TextDocument, session: EditorSession) -> Iterator[Use]:
+    """Yield the places of an instruction or a program in all files of the project of a document."""
+    name, place = comparison_key(target.segment), os.path.realpath(target.path)
 
     def leads(knowledge: Knowledge, text: str) -> bool:
-        found = knowledge.find(text)
-        return found is not None and os.path.realpath(found.vibe.source.name) == place
+        found = knowledge.find(text) if isinstance(target, KnownInstruction) else knowledge.program(text)
+        return found is not None and os.path.realpath(found.path) == place
 
-    return _uses(known.vibe.segment, leads, document, session)
-
-
-def _uses(segment: str, leads: Callable[[Knowledge, str], bool], document: TextDocument, session: EditorSession) -> Iterator[Use]:
-    """Yield the places of what lies in a file of a name, in all files of the project: names and references that lead there."""
-    name = comparison_key(segment)
     project = _project(document, session)
     opened = [path for path in [*session.documents] if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(project))]
     saved = find_files([str(project)], Report())
@@ -264,34 +233,17 @@ def _project(document: TextDocument, session: EditorSession) -> Path:
     return (settings or Path(document.path)).parent
 
 
-def uses_of_instruction(
-    known: KnownInstruction, document: TextDocument, session: EditorSession, *, declaration: bool
+def places_in_project(
+    target: Target, document: TextDocument, session: EditorSession, *, declaration: bool
 ) -> list[types.Location]:
-    """Return the places of an instruction, its own file among them if that is asked for."""
-    return [*(_beginning(known.vibe.source.name) if declaration else []), *map(_location, uses(known, document, session))]
+    """Return the places of an instruction or a program, its own file among them if that is asked for."""
+    found = [types.Location(use.document.uri, use.document.lines.range(use.span)) for use in uses(target, document, session)]
+    return [_beginning(target.path), *found] if declaration else found
 
 
-def program_places(
-    called: ProgramFile, document: TextDocument, session: EditorSession, *, declaration: bool
-) -> list[types.Location]:
-    """Return the places where a program is called, its own file among them if that is asked for."""
-    place = os.path.realpath(called.path)
-
-    def leads(knowledge: Knowledge, text: str) -> bool:
-        found = knowledge.program(text)
-        return found is not None and os.path.realpath(found.path) == place
-
-    found = _uses(called.segment, leads, document, session)
-    return [*(_beginning(called.path) if declaration else []), *map(_location, found)]
-
-
-def _beginning(path: str) -> list[types.Location]:
+def _beginning(path: str) -> types.Location:
     start = types.Position(0, 0)
-    return [types.Location(uri_of(path), types.Range(start, start))]
-
-
-def _location(use: Use) -> types.Location:
-    return types.Location(use.document.uri, use.document.lines.range(use.span))
+    return types.Location(uri_of(path), types.Range(start, start))
 
 
 def rename_instruction(
@@ -301,7 +253,7 @@ def rename_instruction(
     name = normal(name.strip())
     if refused := _refusal(known, document, session, name):
         return refused
-    segment = _as_spelled(known.vibe.segment, name)
+    segment = _as_spelled(known.segment, name)
     edits: dict[str, list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit]] = {}
     for use in uses(known, document, session):
         text = segment if use.reference else f"{use.span.text}: {name}" if use.short else name
@@ -310,10 +262,10 @@ def rename_instruction(
     changes: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = [
         types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri), row) for uri, row in edits.items()
     ]
-    file = Path(known.vibe.source.name)
+    file = Path(known.path)
     for each in sorted(file.parent.iterdir()):
         read = read_name(each.name)
-        if read is not None and comparison_key(read[0]) == comparison_key(known.vibe.segment):
+        if read is not None and comparison_key(read[0]) == comparison_key(known.segment):
             renamed = each.with_name(segment + each.name[len(read[0]) :])
             changes.append(types.RenameFile(old_uri=uri_of(str(each)), new_uri=uri_of(str(renamed))))
     return types.WorkspaceEdit(document_changes=changes)
@@ -324,12 +276,12 @@ def _refusal(known: KnownInstruction, document: TextDocument, session: EditorSes
     knowledge = session.knowledge(document)
     if not is_name(name) or not re.fullmatch(tables().patterns["NAME"], name):
         return f"`{name}` is not a name"
-    if "#" in known.uri or not known.vibe.source.name.endswith(ENDING):
+    if "#" in known.uri or not known.path.endswith(ENDING):
         return "only instructions with a file of their own can be renamed"
-    if not Path(os.path.realpath(known.vibe.source.name)).is_relative_to(os.path.realpath(_project(document, session))):
+    if not Path(os.path.realpath(known.path)).is_relative_to(os.path.realpath(_project(document, session))):
         return f"`{known.instruction.name}` does not belong to this project"
-    if _suffix(name) != _suffix(known.vibe.segment):
-        return f"who carries a step out stands in its name: `{name}` must end as `{known.vibe.segment}` does"
+    if _suffix(name) != _suffix(known.segment):
+        return f"who carries a step out stands in its name: `{name}` must end as `{known.segment}` does"
     if knowledge is None or knowledge.registry.lookup(name) or knowledge.registry.lookup_program(name):
         return f"`{name}` exists already"
     return ""

@@ -1,4 +1,4 @@
-"""The language server: what the editor says goes to the session, what it asks to the verbs of this folder."""
+"""The language server: notifications go to the session, requests to the functions of this folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from instrc.text.collector import paused_collector
 from instrc.text.streams import read_chunks
 from instrc.version import __version__
 
-# What the editor sends, read without a thread: one that waits for its next message could not be interrupted.
+# Standard input is read without a thread, which could not be interrupted while it waits for the next message.
 
 
 class Incoming:
@@ -64,8 +64,6 @@ class Incoming:
         return taken
 
 
-# The server itself: what the editor says goes to the session, what it asks to the verbs of this folder.
-#
 # An edit is answered at once with what the text alone shows; what must be looked up follows when typing pauses.
 # A mistake of ours in one answer is written to the log, and the server goes on.
 
@@ -242,9 +240,6 @@ class Server(LanguageServer):
         return problems if text == document.source.text else ()
 
 
-# What the server can be asked: each question of the protocol goes to a verb of this folder.
-
-
 class _OfDocument(Protocol):
     """What the protocol asks about a document."""
 
@@ -339,12 +334,9 @@ def _questions(server: Server) -> None:
         declaration = params.context.include_declaration
 
         def find(document: TextDocument, offset: int) -> list[types.Location]:
-            known = navigation.instruction_at(document, offset, session)
-            if known is not None:
-                return navigation.uses_of_instruction(known, document, session, declaration=declaration)
-            called = navigation.program_at(document, offset, session)
-            if called is not None:
-                return navigation.program_places(called, document, session, declaration=declaration)
+            target = navigation.instruction_at(document, offset, session) or navigation.program_at(document, offset, session)
+            if target is not None:
+                return navigation.places_in_project(target, document, session, declaration=declaration)
             return [] if document.is_vibe else navigation.references(document, offset, declaration=declaration)
 
         return _asked(server, params, find, [])

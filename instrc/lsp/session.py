@@ -1,4 +1,4 @@
-"""The texts that an editor has open, and what is known about each."""
+"""The documents of an editor: positions, incremental parsing, the files around them, diagnostics and fixes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Final, TypeVar
 
+import attrs
 from lsprotocol import types
 from msgspec import Struct
 
@@ -32,7 +33,7 @@ from instrc.text.files import read_whole
 from instrc.text.source import Source, Span
 from instrc.text.visible import visible
 
-# Places as editors count them: lines from 0, columns in the units of the encoding that was agreed on, mostly UTF-16.
+# Positions of the protocol: lines from 0, columns in the units of the negotiated encoding, mostly UTF-16.
 
 
 UNOPENED_BYTES: Final = 1024 * 1024
@@ -138,7 +139,7 @@ def applied(text: str, changes: Iterable[types.TextDocumentContentChangeEvent], 
     return text
 
 
-# The statements and slips of a text that is being typed, found by reading no more than what has changed.
+# Incremental parsing: only what an edit has changed is read again.
 #
 # A text is cut behind the `;` of its statements.  What two cuts enclose is read alone, with the same result:
 # a file is a row of statements, so a row that ends in `;` and the row behind it are a row.
@@ -290,8 +291,6 @@ def _cuts(program: Program) -> tuple[int, ...]:
     return tuple(end.end() for end in ends if end)
 
 
-# The texts that an editor has open, and what is known about each.
-#
 # What depends on a text alone (its statements, its names) is computed when it is asked for and kept until the text changes.
 # What depends on vibes is forgotten when a vibe changes, on disk or in the editor.
 
@@ -473,7 +472,7 @@ class EditorSession:
         return Lines(source, self.encoding)
 
 
-# What is known of a text between an edit and the next full check: the problems found last, moved along with the text.
+# Diagnostics between an edit and the next full check: the last ones, moved along with the text.
 
 
 @dataclass(frozen=True, slots=True)
@@ -497,23 +496,8 @@ class LastDiagnostics:
                 kept.append(each)
             elif start > last:
                 place = types.Range(lines.position(start + by), lines.position(end + by))
-                kept.append(_at(place, each))
+                kept.append(attrs.evolve(each, range=place))
         return LastDiagnostics(lines, tuple(kept))
-
-
-def _at(place: types.Range, shown: types.Diagnostic) -> types.Diagnostic:
-    return types.Diagnostic(
-        range=place,
-        message=shown.message,
-        severity=shown.severity,
-        code=shown.code,
-        source=shown.source,
-        tags=shown.tags,
-        related_information=shown.related_information,
-    )
-
-
-# Problems as an editor shows them, and their fixes as it offers them.
 
 
 _SEVERITY = {"error": types.DiagnosticSeverity.Error, "warning": types.DiagnosticSeverity.Warning}

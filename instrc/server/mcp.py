@@ -21,10 +21,8 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object
 from instrc.text.streams import read_lines
 from instrc.tools.given import ToolLike
-from instrc.tools.python_values import PythonCall, json_of
+from instrc.tools.python_values import PythonCall, as_instance, json_of
 from instrc.version import __version__
-
-# The service over the Model Context Protocol: standard input and output, or streamable HTTP.
 
 
 def server_of(service: Offers, name: str = "instrc") -> Server[object]:
@@ -109,7 +107,7 @@ def _tool(payload: JsonObject) -> mcp_types.Tool:
     return mcp_types.Tool.model_validate({key: value for key, value in payload.items() if key != "_meta"})
 
 
-# Serve functions of Python over MCP: an annotated function is a tool, or a function beside the schema that it is called with.
+# Functions of Python as tools: annotated ones, or pairs of a schema and a function.
 
 
 Served: TypeAlias = Callable[..., object] | tuple[ToolLike, Callable[[Any], object]]  # it takes the type that somebody chose
@@ -152,8 +150,6 @@ def _with_value(schema: ToolLike, function: Callable[[object], object]) -> AnyCa
     async def call(value: dict[str, Json]) -> Json:
         given: object = value
         if isinstance(schema, type):
-            from instrc.tools.python_values import as_instance  # pydantic is an extra
-
             given = as_instance(value, value, (), schema)
         return await _as_json(function(given))
 

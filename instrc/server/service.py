@@ -1,4 +1,4 @@
-"""What a server offers, without its protocol."""
+"""The tools that a server offers, independent of its protocol; arguments are checked before they are called."""
 
 from __future__ import annotations
 
@@ -21,9 +21,6 @@ from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, without_type
 from instrc.tools.given import ToolLike
 from instrc.tools.tool import Tool
-
-# Tools that a server offers, without its protocol: what they are called with is checked before their functions see it.
-
 
 TARGET: Final = "mcp"
 
@@ -81,7 +78,7 @@ class Offers:
         """End what is under way; tools that are only called leave nothing behind."""
 
 
-# What the server offers, without its protocol: compiled tools, processes that can be started, and four words about runs.
+# Compiled tools, processes that can be started, and four tools about runs.
 
 
 PATIENCE = 20.0

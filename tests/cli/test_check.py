@@ -209,7 +209,7 @@ def test_a_mistake_of_ours_is_one_plain_message(instrc: Instrc, folder: Path, mo
     def broken(*_: object, **__: object) -> None:
         raise KeyError
 
-    monkeypatch.setattr("instrc.compiler.check_source", broken)
+    monkeypatch.setattr("instrc.compiler.driver.check_source", broken)
     (folder / "a.aug").write_text("Greet\n")
     done = instrc("check", "a.aug")
     assert (done.code, done.out) == (70, "")

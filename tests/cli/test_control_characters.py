@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_lines import Instrc
 
-from instrc.cli import output  # replaced while a command runs
+from instrc.cli import terminal  # replaced while a command runs
 
 EVIL = "\x1b[31mred\x9b2J\u202eBA\u2066\x07"
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -79,7 +79,7 @@ def test_a_run_and_its_trace_are_visible(instrc: Instrc, folder: Path) -> None:
 
 def test_a_document_is_exact_but_on_a_terminal(instrc: Instrc, monkeypatch: pytest.MonkeyPatch) -> None:
     assert json.loads(instrc("flatten", "schemas/bad.vibe.json").out)["title"] == f"T{EVIL}"
-    monkeypatch.setattr(output, "is_terminal", lambda _stream: True)
+    monkeypatch.setattr(terminal, "is_terminal", lambda _stream: True)
     assert not UNSEEN.search(instrc("flatten", "schemas/bad.vibe.json").out)
 
 

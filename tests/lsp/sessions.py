@@ -191,7 +191,7 @@ class Player:
             case "references":
                 known = navigation.instruction_at(document, offset, session)
                 if known is not None:
-                    return (navigation.uses_of_instruction(known, document, session, declaration=True),)
+                    return (navigation.places_in_project(known, document, session, declaration=True),)
                 return (navigation.references(document, offset, declaration=True),)
             case "semanticTokens/full":
                 return (types.SemanticTokens(hints.semantic_tokens(document)),)

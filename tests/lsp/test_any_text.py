@@ -35,7 +35,7 @@ def ask_everything(session: EditorSession, path: Path, text: str, offset: int) -
     completion.completion(document, offset, session, snippets=True)
     known = navigation.instruction_at(document, offset, session)
     if known is not None:
-        navigation.uses_of_instruction(known, document, session, declaration=True)
+        navigation.places_in_project(known, document, session, declaration=True)
         navigation.rename_instruction(known, document, session, "Another")
     hints.inlay_hints(document, whole, session)
     if not document.is_vibe:

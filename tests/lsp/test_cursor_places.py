@@ -149,7 +149,7 @@ def test_the_places_of_a_called_program_are_in_all_files(opened: Any, tmp_path: 
     document, offset, session = opened("Tri¦age(prompt)")
     called = navigation.program_at(document, offset, session)
     assert called is not None
-    found = navigation.program_places(called, document, session, declaration=True)
+    found = navigation.places_in_project(called, document, session, declaration=True)
     assert sorted((Path(each.uri).name, each.range.start.line, each.range.start.character) for each in found) == [
         ("a.aug", 0, 0),
         ("b.aug", 1, 12),

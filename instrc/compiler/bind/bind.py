@@ -39,10 +39,8 @@ from instrc.language.surface import (
     Uri,
     children,
 )
-from instrc.problems.names import MisspeltDefinition, UnknownName
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.problems.steps import UnknownMember
 from instrc.process.flow import Constant
 from instrc.text.limits import VALUE_LEVELS
 from instrc.text.names import free_name, snake
@@ -63,9 +61,10 @@ def report_at_definitions(report: Report, names: ProgramNames) -> None:
     This is done if nothing reads the name as the definition spells it.
     One place alone may be the misspelt one: that matters where the name is also that of an argument or an input.
     """
-    reads: dict[str, list[UnknownName | UnknownMember]] = {}
+    reads: dict[str, list[problems.names.UnknownName | problems.steps.UnknownMember]] = {}
     for problem in report.problems:
-        if isinstance(problem, UnknownName | UnknownMember) and problem.at and problem.at.source is names.program.source:
+        here = problem.at and problem.at.source is names.program.source
+        if here and isinstance(problem, problems.names.UnknownName | problems.steps.UnknownMember):
             reads.setdefault(problem.word, []).append(problem)
     replaced: set[int] = set()
     found: list[Problem] = []
@@ -80,8 +79,8 @@ def report_at_definitions(report: Report, names: ProgramNames) -> None:
             continue
         first = group[0]
         if len(places) > 1:
-            found.append(MisspeltDefinition(at=at[0], word=written, read_as=word, places=places))
-        elif isinstance(first, UnknownName) and (written in names.inputs or _is_key(places[0], names.program)):
+            found.append(problems.names.MisspeltDefinition(at=at[0], word=written, read_as=word, places=places))
+        elif isinstance(first, problems.names.UnknownName) and (written in names.inputs or _is_key(places[0], names.program)):
             found.append(replace(first, unread=at[0]))
         else:
             continue

@@ -30,7 +30,6 @@ from instrc.compiler.instructions import InstructionTable
 from instrc.language.surface import Access, Annotated, Binding, Call, Expression, Name, Object, Uri
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.suggest import comparison_key, nearest, twin, typed_on_latin
-from instrc.problems.vibes import UnresolvedReference
 from instrc.text.names import pascal
 from instrc.text.source import Span
 
@@ -146,7 +145,7 @@ def _in_style_of(word: str, vibe: str) -> str:
 
 def with_programs(problem: Problem, reference: str, instructions: InstructionTable) -> Problem:
     """Return a problem that offers programs as well, where a reference in a program leads nowhere."""
-    if not isinstance(problem, UnresolvedReference) or problem.nearest:
+    if not isinstance(problem, problems.vibes.UnresolvedReference) or problem.nearest:
         return problem
     document, mark, _ = reference.partition("#")
     for sign in "./":
