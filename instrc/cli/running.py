@@ -302,7 +302,6 @@ class _Pause(AbstractContextManager[None]):
 
 
 _BLOCK = re.compile(r"(when|each|repeat|else|try|do)Context\d+(.*)")
-_CHUNK = re.compile(r"(llm|server|user)Context\d+.*")
 
 
 def blocks_of(id_: str) -> tuple[str, ...]:

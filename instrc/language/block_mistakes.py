@@ -170,8 +170,7 @@ def _unequal(view: View) -> str:
 def _comparison(view: View) -> str:
     """Return how `> 3`, `>= 3` and their like are said by a JSON Schema."""
     equal = view.source.text[view.token.end : view.token.end + 1] == "="
-    index = view.place + (2 if equal and view.text(view.following) == "=" else 1)
-    number = view.tokens[min(index, len(view.tokens) - 1)]
+    number = view.ahead(2 if equal and view.text(view.following) == "=" else 1)
     shown = view.text(number) if number.kind == "NUMBER" else "3"
     sign = view.text(view.token) + ("=" if equal else "")
     if view.text(view.tokens[view.place - 1]) in _LENGTHS and shown.isdecimal():
@@ -423,7 +422,7 @@ def _after_else(view: View) -> Slip:
 def _each(view: View, head: Head) -> Slip:
     token = view.token
     if head.first and token.kind == "LPAR":
-        if view.tokens[min(view.place + 2, len(view.tokens) - 1)].kind == "COMMA":
+        if view.ahead(2).kind == "COMMA":
             return incomplete(view, head.word, "a name", ONE_ELEMENT)
         return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), to_braces(view)
     if head.first:

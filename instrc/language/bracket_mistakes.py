@@ -263,22 +263,17 @@ def _place_behind_block(view: View) -> str:
 
 def _several_names(view: View) -> bool:
     """Tell whether names with commas between them stand before an `=`: `p, q = …`, `const p = A, q = …`."""
-    index = view.place
-    while index < len(view.tokens) - 1 and view.tokens[index].kind in {"NAME", "COMMA"}:
-        index += 1
     if not view.read:
         return False
     names = len(view.read) == 1 or (view.read[0].kind in STATEMENT and view.tokens[view.place + 1].kind == "NAME")
-    return names and view.tokens[index].kind == "EQUAL"
+    return names and view.ahead(view.behind_names(0, "COMMA")).kind == "EQUAL"
 
 
 def _arrow_behind(view: View) -> Token | None:
     """Return the `=>` behind brackets that hold names only: `(x, y) => Draft(x)`."""
-    index = view.place
-    while index < len(view.tokens) - 1 and view.tokens[index].kind in {"NAME", "COMMA"}:
-        index += 1
-    behind = view.tokens[min(index + 1, len(view.tokens) - 1)]
-    return behind if view.tokens[index].kind == "RPAR" and view.text(behind) == "=>" else None
+    end = view.behind_names(0, "COMMA")
+    behind = view.ahead(end + 1)
+    return behind if view.ahead(end).kind == "RPAR" and view.text(behind) == "=>" else None
 
 
 def _colon(view: View) -> Slip:
@@ -288,8 +283,6 @@ def _colon(view: View) -> Slip:
     if last and last.kind == "NAME" and view.text(last) == "aug" and last.end == token.start:
         return statements.EmptyUri(at=view.source.span(last.start, token.end)), TokenRepair(drop=1)
     if view.accepts("EQUAL"):
-        if view.following.kind == "NAME" and view.tokens[min(view.place + 2, len(view.tokens) - 1)].kind == "EQUAL":
-            return statements.WrongEquals(at=at, text=":", typed=view.text(view.following)), TokenRepair(drop=2)
-        return statements.WrongEquals(at=at, text=":"), TokenRepair((view.one("EQUAL"),), 1)
+        return view.colon_for_equals()
     separator = next((kind for kind in ("COMMA", "VBAR") if view.accepts(kind, view.following.kind)), None)
     return punctuation.StrayColon(at=at), TokenRepair((view.one(separator),), 1) if separator and view.open else GIVE_UP

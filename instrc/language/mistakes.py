@@ -56,7 +56,6 @@ def string_slip(view: View) -> Slip:
 
 
 _DEADLINES = frozenset({"within", "deadline", "timeout", "delay"})
-_BEFORE_BLOCK = frozenset({"COMMA", "SEMICOLON", "COLON", "EQUAL", "VBAR"})
 _OF_BLOCKS = frozenset({"max", "keep", "limit", "until", "while", "times"})
 
 
@@ -192,9 +191,7 @@ def _after_defined_name(view: View, last: Token) -> Slip:
     token = view.token
     word = view.text(last)
     if token.kind == "COLON":
-        if view.following.kind == "NAME" and view.tokens[min(view.place + 2, len(view.tokens) - 1)].kind == "EQUAL":
-            return statements.WrongEquals(at=view.span(token), text=":", typed=view.text(view.following)), TokenRepair(drop=2)
-        return statements.WrongEquals(at=view.span(token), text=":"), TokenRepair((view.one("EQUAL"),), 1)
+        return view.colon_for_equals()
     if token.kind == "LBRACE":
         return statements.MissingEquals(at=view.span(token), word=word), GIVE_UP
     if token.kind == "NAME" and view.following.kind == "EQUAL" and not first_on_line(view.source, view.tokens, view.place):
@@ -214,14 +211,8 @@ def _after_defined_name(view: View, last: Token) -> Slip:
 
 def _has_parameters(view: View) -> bool:
     """Tell whether brackets of names follow, and `=` behind them."""
-    index = view.place + 1
-    while index < len(view.tokens) - 1 and view.tokens[index].kind in {"NAME", "COMMA", "COLON"}:
-        index += 1
-    return view.tokens[index].kind == "RPAR" and view.tokens[min(index + 1, len(view.tokens) - 1)].kind in {
-        "EQUAL",
-        "COLON",
-        "ARROW",
-    }
+    end = view.behind_names(1, "COMMA", "COLON")
+    return view.ahead(end).kind == "RPAR" and view.ahead(end + 1).kind in {"EQUAL", "COLON", "ARROW"}
 
 
 def diagnose(view: View) -> tuple[Problem, TokenRepair]:

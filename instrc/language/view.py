@@ -7,6 +7,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from instrc.language.lexer import Token
 from instrc.problems.problem import Problem
+from instrc.problems.statements import WrongEquals
 from instrc.text.limits import BRACKET_DISTANCE
 from instrc.text.source import Source, Span
 
@@ -66,7 +67,24 @@ class View(NamedTuple):
     @property
     def following(self) -> Token:
         """The token after that one."""
-        return self.tokens[min(self.place + 1, len(self.tokens) - 1)]
+        return self.ahead(1)
+
+    def ahead(self, distance: int) -> Token:
+        """Return a token further on; the end of the file where there are no more."""
+        return self.tokens[min(self.place + distance, len(self.tokens) - 1)]
+
+    def behind_names(self, distance: int, *kinds: str) -> int:
+        """Return the distance of the first token, from one on, that is neither a name nor of these kinds."""
+        while self.place + distance < len(self.tokens) - 1 and self.ahead(distance).kind in {"NAME", *kinds}:
+            distance += 1
+        return distance
+
+    def colon_for_equals(self) -> tuple[Problem, TokenRepair]:
+        """Return the problem of a `:` where `=` defines a name, also behind a type: `const a: Text = A`."""
+        at = self.span(self.token)
+        if self.following.kind == "NAME" and self.ahead(2).kind == "EQUAL":
+            return WrongEquals(at=at, text=":", typed=self.text(self.following)), TokenRepair(drop=2)
+        return WrongEquals(at=at, text=":"), TokenRepair((self.one("EQUAL"),), 1)
 
     def before(self, distance: int = 1) -> str:
         """Return the kind of a token that has been read, the last one or one before it."""

@@ -168,7 +168,7 @@ def instruction_at(document: TextDocument, offset: int, session: EditorSession) 
     if knowledge is None:
         return None
     if document.is_vibe:
-        inside = (each for each in _REFERENCE.finditer(document.source.text) if each.start() <= offset <= each.end())
+        inside = (each for each in _REFERENCE.finditer(document.source.text) if each.start(1) <= offset <= each.end(1))
         found = next(inside, None)
         return knowledge.find(found[1]) if found else None
     mention = document.index.mention(offset)
