@@ -14,7 +14,7 @@ from instrc import CompileError, Label, Source
 from instrc.problems import catalogue
 from instrc.problems.files import NothingToCheck  # the class of one problem
 from instrc.problems.machine import to_github, to_json, to_sarif  # one format of one problem
-from instrc.problems.names import UnknownName
+from instrc.problems.names import UnknownName  # the class of one problem
 from instrc.problems.problem import shorten_values
 from instrc.problems.punctuation import MissingComma
 from instrc.problems.render import render_text

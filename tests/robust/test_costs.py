@@ -16,7 +16,7 @@ from instrc.compiler.lint.dataflow import dataflow_faults  # counts its calls al
 from instrc.compiler.lint.programs import slips  # counts its calls alone, or one finding without the others
 from instrc.compiler.lint.review import review  # one vibe by itself, without a folder
 from instrc.language.parser import parse
-from instrc.problems.names import UnknownName
+from instrc.problems.names import UnknownName  # the class of one problem
 from instrc.problems.suggest import NearestNames
 from instrc.process.process import Process
 from instrc.providers.lowering.context import unique_name  # one step of a lowering
