@@ -266,7 +266,7 @@ def local_target(root: Json, reference: Json) -> Json:
 
     This is for flat schemas and payloads; `references` follows all others: between documents, by `$id` and anchors.
     """
-    if reference.__class__ is not str or not reference.startswith("#"):
+    if not isinstance(reference, str) or (reference and not reference.startswith("#")):
         return None
     try:
         return at(root, unescaped(reference[1:]))
