@@ -86,8 +86,8 @@ if TYPE_CHECKING:
         subsumes,
         types,
     )
-    from instrc.compiler.graph import Artefact
     from instrc.compiler.importing import import_tools
+    from instrc.compiler.ir import Artefact
     from instrc.problems.problem import CompileError, CompileWarning, Label, Problem
     from instrc.problems.report import Report
     from instrc.providers.dialect import Dialect
@@ -174,7 +174,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Artefact": "instrc.compiler.graph",
+    "Artefact": "instrc.compiler.ir",
     "CompileError": "instrc.problems.problem",
     "CompileWarning": "instrc.problems.problem",
     "Label": "instrc.problems.problem",

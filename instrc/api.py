@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, Unpack, cast, overload
 
 from instrc import problems
-from instrc.compiler.graph import Artefact
+from instrc.compiler.ir import Artefact
 from instrc.compiler.resolve import schemas_in_memory
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.engines.folder import EngineRun
@@ -47,7 +47,7 @@ from instrc.vibes.project import Project
 if TYPE_CHECKING:
     import referencing
 
-    from instrc.compiler.graph import Artefact, Emit
+    from instrc.compiler.ir import Artefact, Emit
     from instrc.schema.flattening.provenance import Flat
 
 

@@ -133,7 +133,7 @@ def test_a_class_has_its_name_alone() -> None:
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(file)
     forms = {
-        ROOT / "instrc" / name for name in ("language/surface.py", "compiler/graph.py", "process/flow.py", "process/picture.py")
+        ROOT / "instrc" / name for name in ("language/surface.py", "compiler/ir.py", "process/flow.py", "process/picture.py")
     }
     assert {
         name: [str(file.relative_to(ROOT)) for file in files]
@@ -147,9 +147,14 @@ def _names_between_rooms() -> set[tuple[str, str]]:
     found = set()
     for file in FILES:
         here = room("instrc." + ".".join(file.relative_to(ROOT / "instrc").with_suffix("").parts))
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module and room(node.module) != here:
                 found |= {(node.module, alias.name) for alias in node.names}
+                for alias in node.names:
+                    inside = f"{node.module}.{alias.name}"
+                    if room(inside) != here and _is_file(inside):
+                        found |= {(inside, name) for name in _used_of(alias.asname or alias.name, tree)}
     return found
 
 

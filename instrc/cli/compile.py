@@ -29,7 +29,7 @@ from instrc.vibes.find_files import shown_path
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from instrc.compiler.graph import Artefact
+    from instrc.compiler.ir import Artefact
     from instrc.providers.dialect import Dialect, Limits
     from instrc.providers.lowering.context import Recursion as Handling
     from instrc.providers.lowering.verify import Verification

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from instrc import problems
 from instrc.cli.output import FINE, PROBLEMS, Format, report_written, show, unwritable, verdict, with_progress, write_files
 from instrc.cli.terminal import write
-from instrc.compiler.graph import Artefact, Fusion, Step
-from instrc.compiler.graph import Emit as Kind
+from instrc.compiler.ir import Artefact, Fusion, Step
+from instrc.compiler.ir import Emit as Kind
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -30,7 +30,7 @@ from instrc.vibes.find_files import shown_path
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 
 if TYPE_CHECKING:
-    from instrc.compiler.graph import Artefact, Plan
+    from instrc.compiler.ir import Artefact, Plan
     from instrc.providers.dialect import Dialect
     from instrc.providers.lowering.context import Recursion
     from instrc.schema.flattening.provenance import KeywordOrigin

@@ -14,7 +14,7 @@ from instrc.cli.inputs import read_schema
 from instrc.cli.options import ProblemsOption, Roots, Shared, project_of
 from instrc.cli.output import FINE, PROBLEMS, Format, show, verdict
 from instrc.cli.terminal import write, write_report
-from instrc.compiler.graph import Artefact, Emit
+from instrc.compiler.ir import Artefact, Emit
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.language.lexer import decode_source
 from instrc.problems.problem import CompileError

@@ -17,7 +17,7 @@ from instrc.problems.report import Report
 from instrc.text.source import Source
 
 if TYPE_CHECKING:
-    from instrc.compiler.graph import Artefact
+    from instrc.compiler.ir import Artefact
     from instrc.process.picture import Picture
 
 PAGE_STEPS: Final = 20_000

@@ -19,7 +19,7 @@ from instrc.text.files import is_regular
 from instrc.vibes.find_files import is_folder, read_data, readable
 
 if TYPE_CHECKING:
-    from instrc.compiler.graph import Artefact
+    from instrc.compiler.ir import Artefact
     from instrc.testing.cases import Case, Difference
 
 CASE_BYTES: Final = 16 * 1024 * 1024

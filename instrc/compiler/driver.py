@@ -12,8 +12,8 @@ from instrc.compiler.bind.bind import SettledExports, bind
 from instrc.compiler.compose.compose import bound_all_loops, compose
 from instrc.compiler.compose.contents import admits_objects
 from instrc.compiler.compose.reach import check_reach
-from instrc.compiler.graph import Artefact, CompileOptions, FlatGraph, Graph, Plan
 from instrc.compiler.instructions import InstructionTable
+from instrc.compiler.ir import Artefact, CompileOptions, FlatGraph, Graph, Plan
 from instrc.compiler.lint.programs import empty_slots, review_program, review_vibes
 from instrc.compiler.lint.review import review
 from instrc.compiler.partition.partition import may_cut_wrongly, partition

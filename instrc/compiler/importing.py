@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, get_args
 
 from instrc.compiler.driver import compile_vibe
-from instrc.compiler.graph import CompileOptions
+from instrc.compiler.ir import CompileOptions
 from instrc.compiler.lint.review import review
 from instrc.problems.files import UnreadableFile
 from instrc.problems.importing import NoTools, ReadOtherwise, UnusableTool

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.compiler.graph import Instruction
+from instrc.compiler.ir import Instruction
 from instrc.language.program_places import place_in
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report

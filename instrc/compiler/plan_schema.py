@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.compiler.graph import Instruction, PlannableTool
+from instrc.compiler.ir import Instruction, PlannableTool
 from instrc.schema.walk import map_schemas, refers
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts, equal
 from instrc.text.names import free_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from instrc.compiler.graph import instruction_kind
+from instrc.compiler.ir import instruction_kind
 from instrc.problems.importing import ReadOtherwise
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report

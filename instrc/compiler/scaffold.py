@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
-from instrc.compiler.graph import SUFFIXES
+from instrc.compiler.ir import SUFFIXES
 from instrc.text import files
 from instrc.text.files import TomlError, read_toml
 from instrc.text.jsontext import dumps

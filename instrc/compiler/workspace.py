@@ -25,7 +25,7 @@ from instrc.vibes.uri import evergreen_of
 
 if TYPE_CHECKING:
     from instrc.compiler.bind.bind import SettledExports
-    from instrc.compiler.graph import Artefact, CompileOptions
+    from instrc.compiler.ir import Artefact, CompileOptions
     from instrc.language.surface import Program
     from instrc.vibes.lock import Lock
     from instrc.vibes.registry import Registry
@@ -236,7 +236,7 @@ class Workspace:
         return self._unsaved.get(os.path.realpath(path)) if self._unsaved and path != STDIN else None
 
     def _options(self, place: Path | None, overrides: OptionOverrides) -> CompileOptions:
-        from instrc.compiler.graph import CompileOptions
+        from instrc.compiler.ir import CompileOptions
 
         settings = self._project.settings(place)
         chosen = CompileOptions(

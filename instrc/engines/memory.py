@@ -11,18 +11,7 @@ from typing import TypedDict
 
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import People, Question, Run, RunStatus, chosen, question_of, require_fit
-from instrc.runtime.interpreter import versions
-from instrc.runtime.interpreter.documents import (
-    ActivityCommand,
-    Command,
-    FireCommand,
-    Outcome,
-    PinnedPlan,
-    Result,
-    State,
-    TimerCommand,
-    UserCommand,
-)
+from instrc.runtime.interpreter import documents, versions
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
 from instrc.runtime.traces import Event
 from instrc.text.durations import seconds
@@ -59,18 +48,18 @@ class MemoryPort:
         """Commands that will have a result without anybody's help, deadlines left out."""
         self._timing = set(self.due)
         """Timers that somebody waits for."""
-        self._done: list[tuple[str, Result]] = []
+        self._done: list[tuple[str, documents.Result]] = []
         self._changed: asyncio.Future[None] | None = None
         """Ends when there is something in `_done`."""
         self._fired: set[asyncio.Task[None]] = set()
         self._asked: dict[str, int] = {}
         """How often people were asked: a command comes again when its answer was wrong."""
 
-    def start(self, command: Command) -> Cancellable:
+    def start(self, command: documents.Command) -> Cancellable:
         """Begin a task for a command."""
         return _MemoryWork(self, command)
 
-    async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, Result]]:
+    async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, documents.Result]]:
         """Wait for one result."""
         while True:
             if not self._done:
@@ -81,7 +70,7 @@ class MemoryPort:
             if known or any(each[0] == "" for each in found):
                 return known
 
-    async def fire(self, command: FireCommand) -> None:
+    async def fire(self, command: documents.FireCommand) -> None:
         """Begin a task that nobody waits for."""
         task = asyncio.ensure_future(self._fire(command))
         self._fired.add(task)
@@ -106,12 +95,12 @@ class MemoryPort:
         while self._fired:
             await asyncio.wait(set(self._fired))
 
-    def give(self, command: str, result: Result) -> None:
+    def give(self, command: str, result: documents.Result) -> None:
         """Deliver the result of a command that somebody answers."""
         self.later.discard(command)
         self.deliver(command, result)
 
-    def deliver(self, command: str, result: Result) -> None:
+    def deliver(self, command: str, result: documents.Result) -> None:
         """Let the loop know of a result; of no command, only that something has changed."""
         self._done.append((command, result))
         if self._changed is not None and not self._changed.done():
@@ -121,10 +110,10 @@ class MemoryPort:
         """Wait no more for a timer; when it ends is still known, for a run that goes on later."""
         self._timing.discard(command)
 
-    async def _fire(self, command: FireCommand) -> None:
+    async def _fire(self, command: documents.FireCommand) -> None:
         await self.effects.call(command)
 
-    async def carry_out(self, command: Command) -> Result | None:
+    async def carry_out(self, command: documents.Command) -> documents.Result | None:
         """Return the result of a command; `None` if somebody gives it later."""
         match command["kind"]:
             case "model":
@@ -138,7 +127,7 @@ class MemoryPort:
             case _:
                 return None
 
-    async def _ask(self, command: UserCommand) -> Result | None:
+    async def _ask(self, command: documents.UserCommand) -> documents.Result | None:
         asked = self._asked[command["id"]] = self._asked.get(command["id"], 0) + 1
         answer = self.people(command) if self.people is not None and asked <= _PATIENCE else None
         if isawaitable(answer):
@@ -149,7 +138,7 @@ class MemoryPort:
         self.effects.tell("question", command["id"], steps=list(command["steps"]), show=command["show"], schema=command["schema"])
         return None
 
-    async def _sleep(self, command: TimerCommand) -> Result:
+    async def _sleep(self, command: documents.TimerCommand) -> documents.Result:
         until = self.due.setdefault(command["id"], time() + seconds(command["after"]))
         self._timing.add(command["id"])
         await asyncio.sleep(max(until - time(), 0))
@@ -160,7 +149,7 @@ class MemoryPort:
 class _MemoryWork:
     """One command that is being carried out."""
 
-    def __init__(self, port: MemoryPort, command: Command) -> None:
+    def __init__(self, port: MemoryPort, command: documents.Command) -> None:
         self.port = port
         self.command = command
         self.counts = not command["id"].endswith("!within")
@@ -173,7 +162,7 @@ class _MemoryWork:
             result = None if command["id"] in port.later else await port.carry_out(command)
             if result is None:
                 port.later.add(command["id"])
-                given: tuple[str, Result] = ("", {})
+                given: tuple[str, documents.Result] = ("", {})
             else:
                 given = (command["id"], result)
         except asyncio.CancelledError:
@@ -198,8 +187,8 @@ class _MemoryWork:
 class StoredRun(TypedDict):
     """What is stored of a run that waits: plain JSON."""
 
-    plan: PinnedPlan
-    state: State
+    plan: documents.PinnedPlan
+    state: documents.State
     due: dict[str, float]
     """When timers end."""
     later: list[str]
@@ -210,7 +199,9 @@ class StoredRun(TypedDict):
 class LiveRun(Run):
     """A run that lives in this process: its plan and state are plain JSON, so that it can be kept and continued."""
 
-    def __init__(self, plan: PinnedPlan, state: State, effects: Effects, people: People | None = None) -> None:
+    def __init__(
+        self, plan: documents.PinnedPlan, state: documents.State, effects: Effects, people: People | None = None
+    ) -> None:
         self.plan = plan
         self.state = state
         self.effects = replace(effects, sink=self._note, child=self._child)
@@ -240,7 +231,7 @@ class LiveRun(Run):
         return self.events
 
     @property
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> documents.Outcome | None:
         """How it has ended; `None` while it has not."""
         return versions.outcome(self.plan, self.state)
 
@@ -321,7 +312,7 @@ class LiveRun(Run):
         if self.outcome is not None:
             self.effects.tell("ended", outcome=self.outcome)
 
-    async def _child(self, run: str, process: Json, command: ActivityCommand) -> Result | None:
+    async def _child(self, run: str, process: Json, command: documents.ActivityCommand) -> documents.Result | None:
         """Run a process that serves an activity, in this process, to its end; `None` if it waits for somebody."""
         pauses = has_pauses(self.plan)
         plan = plan_of(process, activities=self.effects.activities.names(), pauses=pauses)
@@ -331,7 +322,7 @@ class LiveRun(Run):
         self.children[command["id"]] = child
         return None
 
-    def _below(self, run: str, plan: PinnedPlan, state: State) -> LiveRun:
+    def _below(self, run: str, plan: documents.PinnedPlan, state: documents.State) -> LiveRun:
         return LiveRun(plan, state, replace(self.effects, run=run), self.people)
 
     def stored(self) -> StoredRun:

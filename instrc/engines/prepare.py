@@ -12,7 +12,7 @@ from pathlib import Path
 
 from instrc import problems
 from instrc.compiler.compose.outcomes import files_of_processes
-from instrc.compiler.graph import Artefact
+from instrc.compiler.ir import Artefact
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report

@@ -7,7 +7,7 @@ from typing import Final
 from lsprotocol import types
 from msgspec.structs import replace
 
-from instrc.compiler.graph import SUFFIXES, suffix_of
+from instrc.compiler.ir import SUFFIXES, suffix_of
 from instrc.language.lexer import Token
 from instrc.language.surface import Name
 from instrc.language.tables import CONTEXTUAL

@@ -8,8 +8,8 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from instrc.compiler.graph import Instruction
 from instrc.compiler.instructions import InstructionTable
+from instrc.compiler.ir import Instruction
 from instrc.language import surface
 from instrc.language.parser import parse
 from instrc.problems.problem import CompileError

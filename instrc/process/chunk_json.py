@@ -6,27 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Literal, NoReturn, TypeAlias, TypeGuard
 
-from instrc.process.flow import (
-    CONDITION,
-    FORMS,
-    NO_ENGINE,
-    Body,
-    Branch,
-    Chunk,
-    Condition,
-    Constant,
-    EngineProperties,
-    EngineSlot,
-    Executor,
-    Loop,
-    Read,
-    Step,
-    Value,
-    framed,
-    is_value,
-    value_of,
-    written_value,
-)
+from instrc.process import flow
 from instrc.text.durations import is_duration, is_no_time
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, as_object, at, optional_text, pointer
 from instrc.text.limits import PROCESS_LEVELS, ROUNDS
@@ -43,39 +23,39 @@ _SIGNS = frozenset({"activity", "plan", "among", "references", "arguments"})
 """Words that show that a schema inside a step has something for the engine; an author may have the others for himself."""
 
 
-def read_step(key: str, written: Json, executor: Executor, resolve: Resolve) -> Step:
+def read_step(key: str, written: Json, executor: flow.Executor, resolve: Resolve) -> flow.Step:
     """Read one property of a chunk."""
     if not isinstance(written, dict):
-        return Step(key, written, executor)
+        return flow.Step(key, written, executor)
     refers = isinstance(written.get("$ref"), str)
     schema = resolve(written) if refers else written
-    slots: list[EngineSlot] = []
+    slots: list[flow.EngineSlot] = []
     for path, node in nodes_in(schema):
         if path and not _SIGNS.isdisjoint(node):
             engine = _engine_in_slot(node)
-            if engine is not NO_ENGINE:
-                slots.append(EngineSlot(path, engine))
+            if engine is not flow.NO_ENGINE:
+                slots.append(flow.EngineSlot(path, engine))
     engine = _engine_of(schema)
     for slot in slots:
         schema = as_object(with_changed_part(schema, slot.path, partial(_bare, engine=slot.engine)))
-    return Step(key, _bare(schema, engine), executor, engine, tuple(slots), written if refers else None)
+    return flow.Step(key, _bare(schema, engine), executor, engine, tuple(slots), written if refers else None)
 
 
-def write_step(step: Step) -> Json:
+def write_step(step: flow.Step) -> Json:
     """Return the schema of a step with what is for the engine."""
     if step.reference is not None:
         return step.reference
     schema: Json = step.schema
     for slot in step.slots:
         schema = with_changed_part(schema, slot.path, partial(beside, engine=slot.engine))
-    return schema if step.engine is NO_ENGINE else beside(schema, step.engine)
+    return schema if step.engine is flow.NO_ENGINE else beside(schema, step.engine)
 
 
-def read_chunk(name: str, executor: Executor, schema: JsonObject, definition: str | None, resolve: Resolve) -> Chunk:
+def read_chunk(name: str, executor: flow.Executor, schema: JsonObject, definition: str | None, resolve: Resolve) -> flow.Chunk:
     """Read the schema of a chunk."""
     properties = as_object(schema.get("properties") or {})
     steps = tuple(read_step(key, each, executor, resolve) for key, each in properties.items())
-    return Chunk(name, executor, steps, frame_of(schema, dict.fromkeys(properties)), definition)
+    return flow.Chunk(name, executor, steps, frame_of(schema, dict.fromkeys(properties)), definition)
 
 
 def resolved(schema: Json, document: Json) -> JsonObject:
@@ -100,9 +80,9 @@ def resolved(schema: Json, document: Json) -> JsonObject:
     raise ValueError(message)
 
 
-def write_chunk(chunk: Chunk) -> JsonObject:
+def write_chunk(chunk: flow.Chunk) -> JsonObject:
     """Return the schema of a chunk with what is for the engine."""
-    return framed(chunk.frame, {step.key: write_step(step) for step in chunk.steps})
+    return flow.framed(chunk.frame, {step.key: write_step(step) for step in chunk.steps})
 
 
 def frame_of(schema: JsonObject, inside: dict[str, None], canonical: JsonObject | None = None) -> JsonObject | None:
@@ -119,14 +99,14 @@ def frame_of(schema: JsonObject, inside: dict[str, None], canonical: JsonObject 
     return None if usual else {**schema, "properties": kept} if properties is not None else schema
 
 
-def loops_of(chunk: Chunk) -> Iterator[Loop]:
+def loops_of(chunk: flow.Chunk) -> Iterator[flow.Loop]:
     """Yield the parts of a model's answer that may ask for another round."""
     for path, node in nodes_in(chunk.schema) if chunk.executor == "model" else ():
         properties = node.get("properties")
         if isinstance(properties, dict) and "_iteration" in properties and "_continue" in properties:
             bound = properties["_iteration"]
             most = bound.get("maximum") if isinstance(bound, dict) else None
-            yield Loop(EngineSlot(path, NO_ENGINE).names, most if is_count(most) else ROUNDS)
+            yield flow.Loop(flow.EngineSlot(path, flow.NO_ENGINE).names, most if is_count(most) else ROUNDS)
 
 
 def nodes_in(schema: Json) -> Iterator[tuple[Location, JsonObject]]:
@@ -148,7 +128,7 @@ def nodes_in(schema: Json) -> Iterator[tuple[Location, JsonObject]]:
         waiting.extend(reversed(below))
 
 
-def beside(schema: Json, engine: EngineProperties) -> Json:
+def beside(schema: Json, engine: flow.EngineProperties) -> Json:
     """Write what is for the engine beside a schema, last."""
     return _with_engine(dict(schema), engine) if isinstance(schema, dict) else schema
 
@@ -158,14 +138,14 @@ def is_count(value: Json) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _with_engine(found: JsonObject, engine: EngineProperties) -> JsonObject:
-    arguments = None if engine.arguments is None else written_value(engine.arguments)
+def _with_engine(found: JsonObject, engine: flow.EngineProperties) -> JsonObject:
+    arguments = None if engine.arguments is None else flow.written_value(engine.arguments)
     return add_words(found, engine, [read.text for read in engine.references], arguments)
 
 
-def add_words(found: JsonObject, engine: EngineProperties, references: list[str], arguments: Json) -> JsonObject:
+def add_words(found: JsonObject, engine: flow.EngineProperties, references: list[str], arguments: Json) -> JsonObject:
     """Add to an object what is for the engine, with its paths as they are written, and return it."""
-    if engine is not NO_ENGINE:
+    if engine is not flow.NO_ENGINE:
         if engine.activity is not None:
             found["activity"] = engine.activity
         if engine.plan is not None:
@@ -185,34 +165,34 @@ def add_words(found: JsonObject, engine: EngineProperties, references: list[str]
     return found
 
 
-def _engine_of(node: JsonObject) -> EngineProperties:
+def _engine_of(node: JsonObject) -> flow.EngineProperties:
     """Return what stands beside the schema of a step; what is no such word stays in the schema."""
     if all(word not in node for word in WORDS):
-        return NO_ENGINE
+        return flow.NO_ENGINE
     among, plan, arguments = node.get("among"), node.get("plan"), node.get("arguments")
     tools = plan.get("tools") if isinstance(plan, dict) else None
-    return EngineProperties(
+    return flow.EngineProperties(
         tuple(_references(node)),
-        None if arguments is None else value_of(arguments),
+        None if arguments is None else flow.value_of(arguments),
         optional_text(node.get("activity")),
         tools if isinstance(tools, dict) else None,
-        Read.parse(among) if isinstance(among, str) else None,
+        flow.Read.parse(among) if isinstance(among, str) else None,
         node.get("fail") is True,
         optional_text(node.get("within")),
         optional_text(node.get("delay")),
     )
 
 
-def _engine_in_slot(node: JsonObject) -> EngineProperties:
+def _engine_in_slot(node: JsonObject) -> flow.EngineProperties:
     """Return what stands beside a schema inside a step; arguments only if they are written as they are written here."""
     engine = _engine_of(node)
     arguments = node.get("arguments")
-    if arguments is not None and written_value(value_of(arguments)) != arguments:
+    if arguments is not None and flow.written_value(flow.value_of(arguments)) != arguments:
         engine = _engine_of({word: value for word, value in node.items() if word != "arguments"})
-    return engine if _with_engine({}, engine).keys() & _SIGNS else NO_ENGINE
+    return engine if _with_engine({}, engine).keys() & _SIGNS else flow.NO_ENGINE
 
 
-def _bare(node: Json, engine: EngineProperties) -> Json:
+def _bare(node: Json, engine: flow.EngineProperties) -> Json:
     words = _with_engine({}, engine)
     return {word: value for word, value in as_object(node).items() if word not in words} if words else node
 
@@ -233,11 +213,11 @@ def with_changed_part(schema: Json, path: Location, change: Callable[[Json], Jso
     return made
 
 
-def _references(node: JsonObject) -> Iterator[Read]:
+def _references(node: JsonObject) -> Iterator[flow.Read]:
     listed = node.get("references")
     for path in listed if isinstance(listed, list) else [listed]:
         if isinstance(path, str) and path:
-            yield Read.parse(path)
+            yield flow.Read.parse(path)
 
 
 # What the engine property of a block may say, word by word: what a reader would not understand is named, not passed over.
@@ -251,7 +231,7 @@ MisplacedWord: TypeAlias = tuple[tuple[str | int, ...], str]
 
 def fault_of(kind: str, place: Place, engine: JsonObject) -> MisplacedWord | None:
     """Return the first thing that is wrong with an engine property; what is missing is told at the property itself."""
-    form = FORMS[kind]
+    form = flow.FORMS[kind]
     words = form.block if place == "block" else form.branch
     for word, value in engine.items():
         if word not in words:
@@ -280,15 +260,18 @@ def _of_repeat(engine: JsonObject) -> MisplacedWord | None:
     until = engine.get("until")
     if isinstance(until, dict):
         for word in until:
-            if word not in CONDITION:
-                return ("until", word), f"a condition has no `{word}`: it takes {', '.join(f'`{each}`' for each in CONDITION)}"
+            if word not in flow.CONDITION:
+                return (
+                    "until",
+                    word,
+                ), f"a condition has no `{word}`: it takes {', '.join(f'`{each}`' for each in flow.CONDITION)}"
         return _of_condition(until, ("until",)) if until else (("until",), _NO_CONDITION)
     return None if "in" in engine else ((), "it says when it ends (`until`), or the list that it goes through (`item`, `in`)")
 
 
 def _of_condition(engine: JsonObject, way: tuple[str | int, ...]) -> MisplacedWord | None:
     """Return what is wrong with a condition; one that says nothing is that of an `else`."""
-    said = {word: engine[word] for word in CONDITION if word in engine}
+    said = {word: engine[word] for word in flow.CONDITION if word in engine}
     listed = said.get("anyOf")
     if not said:
         return None
@@ -360,7 +343,7 @@ _SHAPES: dict[str, _Shape] = {
     "key": (_is_text, "it is the key by which others read the block, a text"),
     "within": (_is_deadline, _DEADLINE),
     "delay": (_is_span, _DELAY),
-    "value": (is_value, 'it is a path, `{ "const": … }`, or a list or an object of these'),
+    "value": (flow.is_value, 'it is a path, `{ "const": … }`, or a list or an object of these'),
     "item": (_is_text, "it is the name of an element, a text"),
     "in": (_is_source, "it is the path to a list, a number, or a list in `const`"),
     "until": (lambda value: isinstance(value, dict), _NO_CONDITION),
@@ -378,7 +361,7 @@ _SHAPES: dict[str, _Shape] = {
 # What the JSON of a block says beside its contexts, and the refusal of what cannot be understood.
 
 
-BodyWithEngine: TypeAlias = tuple[JsonObject, Body]
+BodyWithEngine: TypeAlias = tuple[JsonObject, flow.Body]
 Common: TypeAlias = "tuple[str | None, str | None, str | None, JsonObject | None, str | None]"
 """What any block says: its key, its deadline, its delay, further keywords, its definition."""
 
@@ -399,7 +382,7 @@ def refuse_process(pointer: str, reason: str) -> NoReturn:
 
 def about_of(kind: str, schema: JsonObject) -> JsonObject | None:
     """Return what the schema of a block says beside its parts."""
-    own = FORMS[kind].own
+    own = flow.FORMS[kind].own
     return {word: each for word, each in schema.items() if word != kind and word not in own} or None
 
 
@@ -421,7 +404,7 @@ def engine_property(kind: str, place: Place, schema: JsonObject, at: str) -> Jso
     return engine
 
 
-def timed(chunk: Chunk, place: str) -> Chunk:
+def timed(chunk: flow.Chunk, place: str) -> flow.Chunk:
     """Return a chunk whose deadlines and delays are durations, and whose `fail` is a boolean."""
     for step in chunk.steps:
         left = step.schema if isinstance(step.schema, dict) else {}  # what is no text is not read from there
@@ -438,10 +421,11 @@ def is_branch(value: Json, number: int) -> bool:
     return is_count(value) and value == number
 
 
-def when_branches(bodies: list[BodyWithEngine], place: str) -> tuple[Branch, ...]:
+def when_branches(bodies: list[BodyWithEngine], place: str) -> tuple[flow.Branch, ...]:
     """Return the cases of a `when`; only the last of several can be its `else`."""
     found = tuple(
-        Branch(condition_of(engine, place) if "path" in engine or "anyOf" in engine else None, body) for engine, body in bodies
+        flow.Branch(condition_of(engine, place) if "path" in engine or "anyOf" in engine else None, body)
+        for engine, body in bodies
     )
     for number, branch in enumerate(found):
         if branch.condition is None and (number == 0 or number < len(found) - 1):
@@ -452,20 +436,20 @@ def when_branches(bodies: list[BodyWithEngine], place: str) -> tuple[Branch, ...
     return found
 
 
-def condition_of(written: JsonObject, place: str) -> Condition:
+def condition_of(written: JsonObject, place: str) -> flow.Condition:
     """Return a condition."""
     listed = written.get("anyOf")
     tests = listed if isinstance(listed, list) else [written]
     found = [
-        (Read.parse(path), test.get("schema", True))
+        (flow.Read.parse(path), test.get("schema", True))
         for test in tests
         if isinstance(test, dict) and isinstance(path := test.get("path"), str)
     ]
     if len(found) < len(tests) or not found:
         refuse_process(place, "a condition says a `path` and a `schema`")
-    return Condition(tuple(found))
+    return flow.Condition(tuple(found))
 
 
-def source_of(written: Json) -> Value:
+def source_of(written: Json) -> flow.Value:
     """Return what a block goes through: a list that is written out is no list of paths."""
-    return Constant(written) if isinstance(written, int | list) else value_of(written)
+    return flow.Constant(written) if isinstance(written, int | list) else flow.value_of(written)

@@ -10,28 +10,8 @@ from unicodedata import combining, east_asian_width
 
 from instrc.problems.files import TooLarge
 from instrc.problems.problem import CompileError
+from instrc.process import flow
 from instrc.process.chunk_json import write_chunk, write_step
-from instrc.process.flow import (
-    Block,
-    Body,
-    Chunk,
-    Condition,
-    Context,
-    Do,
-    Each,
-    Else,
-    Executor,
-    Read,
-    Repeat,
-    Step,
-    Try,
-    Value,
-    When,
-    parts_of,
-    reads_of,
-    source_of_block,
-    word_of,
-)
 from instrc.process.process import Process
 from instrc.text.jsonvalue import Json
 from instrc.text.source import Span
@@ -48,7 +28,7 @@ PICTURED_LETTERS: Final = 60
 PICTURED_LEVELS: Final = 100
 """Blocks inside each other that can be drawn for certain."""
 
-LANES: dict[Executor, str] = {"model": "Model", "server": "Server", "user": "Person"}
+LANES: dict[flow.Executor, str] = {"model": "Model", "server": "Server", "user": "Person"}
 """The lanes from left to right, as they are headed."""
 
 
@@ -69,7 +49,7 @@ class PictureStep:
 
     id: str
     key: str
-    lane: Executor
+    lane: flow.Executor
     reads: tuple[PictureRead, ...]
     notes: tuple[str, ...]
     """What else is to be said in a few words: its activity, a deadline."""
@@ -98,7 +78,7 @@ class Box:
     kind: str
     """`chunk`, or what the block does: `when`, `each`, `repeat`, `else`, `try`, `do`."""
     title: str
-    lane: Executor | None
+    lane: flow.Executor | None
     """Of a chunk."""
     entry: bool
     """The tool that starts the process."""
@@ -132,7 +112,7 @@ class Picture:
         """Yield every step, in order."""
         return (item for item in self.all() if isinstance(item, PictureStep))
 
-    def lanes(self) -> tuple[Executor, ...]:
+    def lanes(self) -> tuple[flow.Executor, ...]:
         """Return the lanes that have something in them, from left to right."""
         used = {node.lane for node in self.nodes()} | {box.lane for box in self.all() if isinstance(box, Box)}
         return tuple(lane for lane in LANES if lane in used) or ("model",)
@@ -177,35 +157,35 @@ class _Painter:
         boxes = [self.box(context, first=index == 0) for index, context in enumerate(contexts)]
         return Picture(name, process.title, inputs, tuple(boxes))
 
-    def box(self, context: Context, *, first: bool = False) -> Box:
+    def box(self, context: flow.Context, *, first: bool = False) -> Box:
         self.count += 1
         here = f"b{self.count}"
         match context:
-            case Chunk(name, executor, steps):
+            case flow.Chunk(name, executor, steps):
                 nodes = tuple(self.node(step, context) for step in steps)
                 entry = first and executor == "model"
                 return Box(here, name, "chunk", name, executor, entry, (), (Section(None, (), nodes),), write_chunk(context))
             case block:
                 return self.block(here, block)
 
-    def block(self, here: str, block: Block) -> Box:
+    def block(self, here: str, block: flow.Block) -> Box:
         title, said = _titles(block)
-        reads = tuple(self.lines(reads_of(source_of_block(block))))
+        reads = tuple(self.lines(flow.reads_of(flow.source_of_block(block))))
         sections = []
-        for text, part in zip(said, parts_of(block), strict=True):
+        for text, part in zip(said, flow.parts_of(block), strict=True):
             seen = tuple(self.lines(read for read, _ in (part.condition.tests if part.condition else ())))
             sections.append(Section(text, seen, self.body(part.body, dict.fromkeys(part.names, here))))
         key = None
-        if not isinstance(block, Else):
+        if not isinstance(block, flow.Else):
             key = block.key
             title += (f" · within {block.within}" if block.within else "") + (f" · after {block.delay}" if block.delay else "")
         if key is not None:
             self.known[key] = here
             title += f"  →  {key}"
-        kind = word_of(block)
+        kind = flow.word_of(block)
         return Box(here, block.name, kind, title, None, entry=False, reads=reads, sections=tuple(sections), schema=None, key=key)
 
-    def body(self, body: Body, names: Mapping[str, str]) -> tuple[Box, ...]:
+    def body(self, body: flow.Body, names: Mapping[str, str]) -> tuple[Box, ...]:
         """Paint what is in a body, where some further names can be read."""
         before = dict(self.names)
         self.names |= names
@@ -213,7 +193,7 @@ class _Painter:
         self.names = before
         return boxes
 
-    def node(self, step: Step, chunk: Chunk) -> PictureStep:
+    def node(self, step: flow.Step, chunk: flow.Chunk) -> PictureStep:
         reads = tuple(self.lines(step.references))
         self.count += 1
         made = f"s{self.count}"
@@ -228,13 +208,13 @@ class _Painter:
         where = None if at is None else f"{at.source.name}:{at.line}  {_line_around(at)}"
         return PictureStep(made, step.key, chunk.executor, reads, tuple(notes), write_step(step), where)
 
-    def lines(self, reads: Iterable[Read]) -> Iterator[PictureRead]:
+    def lines(self, reads: Iterable[flow.Read]) -> Iterator[PictureRead]:
         for read in dict.fromkeys(reads):
             source = self.source(read)
             inner = None if source is not None else self.names.get(read.first)
             yield PictureRead(read.text, source or inner, inner is not None)
 
-    def source(self, read: Read) -> str | None:
+    def source(self, read: flow.Read) -> str | None:
         """Return the step or block whose key a path begins with; a key may have dots in it."""
         names = [segment.name for segment in read.segments]
         for size in range(min(len(names), PICTURED_LETTERS), 0, -1):
@@ -248,28 +228,28 @@ _USUAL = 1000
 """The limit of an `each` where none is written."""
 
 
-def _titles(block: Block) -> tuple[str, list[str | None]]:
+def _titles(block: flow.Block) -> tuple[str, list[str | None]]:
     """Return what is written over a block, and over each part of it."""
     match block:
-        case When(branches=branches):
+        case flow.When(branches=branches):
             said = [f"else if {_condition_as_text(each.condition)}" if each.condition else "otherwise" for each in branches]
             return "when", [*(text.removeprefix("else ") for text in said[:1]), *said[1:]]
-        case Each(item=item, source=source, most=most):
+        case flow.Each(item=item, source=source, most=most):
             return f"each {item} in {_text(source)}" + ("" if most is None or most == _USUAL else f" · at most {most:,}"), [None]
-        case Repeat(item=item, source=source, until=until, most=most, keep=keep):
+        case flow.Repeat(item=item, source=source, until=until, most=most, keep=keep):
             title = "repeat" + (f" {item} in {_text(source)}" if item else "")
             title += f" until {_condition_as_text(until)}" if until else ""
             title += f" · at most {most:,} rounds" if most is not None else ""
             return title + (f" · keep {keep}" if keep else ""), [None]
-        case Else(of=of):
+        case flow.Else(of=of):
             return f"else of {of}", [None]
-        case Try():
+        case flow.Try():
             return "try", ["try", "if it fails"]
-        case Do():
+        case flow.Do():
             return "do", [None]
 
 
-def _condition_as_text(condition: Condition) -> str:
+def _condition_as_text(condition: flow.Condition) -> str:
     """Say a condition as the language writes it."""
     return " or ".join(f"{read.text}{_test(schema)}" for read, schema in condition.tests)
 
@@ -280,9 +260,9 @@ def _test(schema: Json) -> str:
     return f" @ {_short(_json(schema))}"
 
 
-def _text(value: Value | None) -> str:
-    reads = list(reads_of(value))
-    if isinstance(value, Read):
+def _text(value: flow.Value | None) -> str:
+    reads = list(flow.reads_of(value))
+    if isinstance(value, flow.Read):
         return value.text
     return ", ".join(read.text for read in reads) if reads else _short(str(getattr(value, "value", "…")))
 

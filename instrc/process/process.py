@@ -10,49 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from instrc.process.chunk_json import (
-    BodyWithEngine,
-    Common,
-    UnreadableProcessError,
-    about_of,
-    condition_of,
-    engine_property,
-    frame_of,
-    is_branch,
-    is_count,
-    least_of,
-    read_chunk,
-    refuse_process,
-    resolved,
-    source_of,
-    timed,
-    when_branches,
-    write_chunk,
-)
-from instrc.process.flow import (
-    FORMS,
-    Block,
-    Body,
-    Branch,
-    Chunk,
-    Condition,
-    Constant,
-    Context,
-    Do,
-    Each,
-    Else,
-    Executor,
-    Repeat,
-    Try,
-    Value,
-    When,
-    all_contexts,
-    bodies_of,
-    framed,
-    is_value,
-    value_of,
-    written_value,
-)
+from instrc.process import chunk_json, flow
 from instrc.text.jsonvalue import (
     LATEST_DRAFT,
     Json,
@@ -78,7 +36,7 @@ PROCESS_CONTEXTS: Final = 200_000
 """Contexts of one process."""
 
 _NAME = r"(?i)(llm|server|user|human|when|each|repeat|try|do|else)_?context_?\d*(?:_item\d+)?"  # compiled when it is needed
-_EXECUTOR: dict[str, Executor] = {"llm": "model", "server": "server", "user": "user", "human": "user"}
+_EXECUTOR: dict[str, flow.Executor] = {"llm": "model", "server": "server", "user": "user", "human": "user"}
 _DEFINITIONS = "#/$defs/"
 _NO_CONTEXT = "a context is called `llmContext1`, `serverContext1`, `eachContext1`"
 
@@ -92,16 +50,16 @@ def is_context(name: str) -> bool:
     return "context" in name.casefold() and re.fullmatch(_NAME, name) is not None
 
 
-def body_of(document: Json) -> Body:
+def body_of(document: Json) -> flow.Body:
     """Return the contexts of a process; `UnreadableProcessError` says why a document is none."""
     properties = document.get("properties") if isinstance(document, dict) else None
     if not isinstance(properties, dict) or not properties:
-        refuse_process("", "a process has a property for each context")
+        chunk_json.refuse_process("", "a process has a property for each context")
     for name in properties:
         if not is_context(name):
-            refuse_process(pointer(("properties", name)), _NO_CONTEXT)
-    if isinstance(document, dict) and "value" in document and not is_value(document["value"]):
-        refuse_process("/value", 'it is a path, `{ "const": … }`, or a list or an object of these')
+            chunk_json.refuse_process(pointer(("properties", name)), _NO_CONTEXT)
+    if isinstance(document, dict) and "value" in document and not flow.is_value(document["value"]):
+        chunk_json.refuse_process("/value", 'it is a path, `{ "const": … }`, or a list or an object of these')
     return _ProcessReader(document).read(properties)
 
 
@@ -121,9 +79,9 @@ class _ProcessReader(Struct):
     document: Json
     parts: dict[str, list[_WrittenBody]] = field(default_factory=dict)
     """The bodies of each block, by its place."""
-    made: dict[str, Context] = field(default_factory=dict)
+    made: dict[str, flow.Context] = field(default_factory=dict)
 
-    def read(self, properties: JsonObject) -> Body:
+    def read(self, properties: JsonObject) -> flow.Body:
         engine = self.document if isinstance(self.document, dict) and "value" in self.document else {}
         whole = _WrittenBody(engine, properties, "/properties")
         found: list[tuple[str, JsonObject, str, str | None]] = []
@@ -137,7 +95,7 @@ class _ProcessReader(Struct):
                 schema = self.resolved(written, place)
                 found.append((name, schema, place, self.definition(written)))
                 if len(found) > PROCESS_CONTEXTS or place.count("/properties/") > PROCESS_LEVELS:
-                    refuse_process("", f"its blocks hold themselves, or are more than {PROCESS_CONTEXTS:,}")
+                    chunk_json.refuse_process("", f"its blocks hold themselves, or are more than {PROCESS_CONTEXTS:,}")
                 if _kind(name) not in _EXECUTOR:
                     self.parts[place] = list(self.bodies(_kind(name), schema, place))
                     waiting.extend(self.parts[place])
@@ -145,45 +103,49 @@ class _ProcessReader(Struct):
             self.made[place] = self.context(name, schema, place, definition)
         return self.body(whole)
 
-    def body(self, part: _WrittenBody) -> Body:
+    def body(self, part: _WrittenBody) -> flow.Body:
         contexts = tuple(self.made[f"{part.place}/{name}"] for name in part.properties if is_context(name))
         value = part.engine.get("value")
-        return Body(self.paired(contexts, part.place), None if value is None else value_of(value), part.frame)
+        return flow.Body(self.paired(contexts, part.place), None if value is None else flow.value_of(value), part.frame)
 
-    def paired(self, contexts: tuple[Context, ...], place: str) -> tuple[Context, ...]:
+    def paired(self, contexts: tuple[flow.Context, ...], place: str) -> tuple[flow.Context, ...]:
         """Tell each `repeat` which context is its `else`."""
         others: dict[str, str] = {}
         for context in contexts:
-            if isinstance(context, Else) and others.setdefault(context.of, context.name) != context.name:
-                refuse_process(f"{place}/{context.name}", f"`{context.of}` has an `else` already, `{others[context.of]}`")
-        names = {context.name for context in contexts if isinstance(context, Repeat)}
+            if isinstance(context, flow.Else) and others.setdefault(context.of, context.name) != context.name:
+                chunk_json.refuse_process(
+                    f"{place}/{context.name}", f"`{context.of}` has an `else` already, `{others[context.of]}`"
+                )
+        names = {context.name for context in contexts if isinstance(context, flow.Repeat)}
         for of, name in others.items():
             if of not in names:
-                refuse_process(f"{place}/{name}", f"there is no `{of}` beside it")
+                chunk_json.refuse_process(f"{place}/{name}", f"there is no `{of}` beside it")
         if not others:
             return contexts
 
         return tuple(
             replace(context, otherwise=others[context.name])
-            if isinstance(context, Repeat) and context.name in others
+            if isinstance(context, flow.Repeat) and context.name in others
             else context
             for context in contexts
         )
 
-    def context(self, name: str, schema: JsonObject, place: str, definition: str | None) -> Context:
+    def context(self, name: str, schema: JsonObject, place: str, definition: str | None) -> flow.Context:
         kind = _kind(name)
         if kind in _EXECUTOR:
             if not isinstance(schema.get("properties", {}), dict):
-                refuse_process(f"{place}/properties", "it is an object of steps")
-            return timed(read_chunk(name, _EXECUTOR[kind], schema, definition, partial(self.resolved, place=place)), place)
+                chunk_json.refuse_process(f"{place}/properties", "it is an object of steps")
+            return chunk_json.timed(
+                chunk_json.read_chunk(name, _EXECUTOR[kind], schema, definition, partial(self.resolved, place=place)), place
+            )
         for word in ("minItems", "maxItems"):
-            if not is_count(schema.get(word, 0)):
-                refuse_process(f"{place}/{word}", "it is a number of elements")
-        about = about_of(kind, schema)
+            if not chunk_json.is_count(schema.get(word, 0)):
+                chunk_json.refuse_process(f"{place}/{word}", "it is a number of elements")
+        about = chunk_json.about_of(kind, schema)
         bodies = [(part.engine, self.body(part)) for part in self.parts[place]]
         if kind == "else":
             return self.else_(name, bodies, place, about, definition)
-        engine = engine_property(kind, "block", schema, place)
+        engine = chunk_json.engine_property(kind, "block", schema, place)
         common = (
             optional_text(engine.get("key")),
             optional_text(engine.get("within")),
@@ -193,17 +155,17 @@ class _ProcessReader(Struct):
         )
         match kind:
             case "when":
-                return When(name, when_branches(bodies, place), *common)
+                return flow.When(name, chunk_json.when_branches(bodies, place), *common)
             case "try":
                 if len(bodies) != 2:
-                    refuse_process(place, "a `try` has two branches")
-                return Try(name, bodies[0][1], bodies[1][1], *common)
+                    chunk_json.refuse_process(place, "a `try` has two branches")
+                return flow.Try(name, bodies[0][1], bodies[1][1], *common)
             case "each":
                 return self.each(name, schema, bodies[0][1], engine, common)
             case "repeat":
                 return self.repeat(name, schema, bodies[0][1], engine, place, common)
             case _:
-                return Do(name, bodies[0][1], *common)
+                return flow.Do(name, bodies[0][1], *common)
 
     def definition(self, written: Json) -> str | None:
         """Return what a context is called among the definitions, if it does nothing but refer to it."""
@@ -220,19 +182,19 @@ class _ProcessReader(Struct):
     def resolved(self, schema: Json, place: str) -> JsonObject:
         """Follow references within the document from the top of a schema; what stands beside one counts as well."""
         try:
-            return resolved(schema, self.document)
+            return chunk_json.resolved(schema, self.document)
         except ValueError as error:
-            refuse_process(place, str(error))
+            chunk_json.refuse_process(place, str(error))
 
     # --- blocks -------------------------------------------------------------------------------------------------------------
 
     def bodies(self, kind: str, schema: JsonObject, place: str) -> Iterator[_WrittenBody]:
         """Yield the bodies of a block as they are written."""
-        way = FORMS[kind].bodies
+        way = flow.FORMS[kind].bodies
         if way == "anyOf":
             listed = schema.get("anyOf")
             if not isinstance(listed, list):
-                refuse_process(place, "its branches stand in `anyOf`")
+                chunk_json.refuse_process(place, "its branches stand in `anyOf`")
             number = 0
             for index, written in enumerate(listed):
                 if not isinstance(written, dict) or written.get("type") != "null":
@@ -246,59 +208,71 @@ class _ProcessReader(Struct):
     def branch(self, written: Json, kind: str, place: str, number: int) -> _WrittenBody:
         """Return one of several bodies, of which a run records by `branch` which one it was."""
         part = self.part(written, kind, place, None if kind == "else" else number)
-        engine_property(kind, "branch", {kind: part.engine}, place)
+        chunk_json.engine_property(kind, "branch", {kind: part.engine}, place)
         said = part.properties.get("branch")
-        if kind != "else" and not (isinstance(said, dict) and is_branch(said.get("const"), number)):
+        if kind != "else" and not (isinstance(said, dict) and chunk_json.is_branch(said.get("const"), number)):
             where = f"{place}/properties/branch" if "branch" in part.properties else place
-            refuse_process(where, f'it has a property `branch`, {{ "const": {number} }}, that tells which branch it is')
+            chunk_json.refuse_process(
+                where, f'it has a property `branch`, {{ "const": {number} }}, that tells which branch it is'
+            )
         return part
 
     def part(self, written: Json, kind: str, place: str, branch: int | None = None) -> _WrittenBody:
         schema = self.resolved(written, place)
         properties = schema.get("properties", {})
         if not isinstance(properties, dict):
-            refuse_process(f"{place}/properties", "it is an object of contexts")
+            chunk_json.refuse_process(f"{place}/properties", "it is an object of contexts")
         for name in properties:
             if not is_context(name) and (branch is None or name != "branch"):
-                refuse_process(place + pointer(("properties", name)), _NO_CONTEXT)
+                chunk_json.refuse_process(place + pointer(("properties", name)), _NO_CONTEXT)
         if not isinstance(schema.get(kind, {}), dict):
-            refuse_process(f"{place}/{kind}", "an engine property is an object")
+            chunk_json.refuse_process(f"{place}/{kind}", "an engine property is an object")
         around = {word: each for word, each in schema.items() if word != kind}
-        if not FORMS[kind].bodies:
-            around = {word: each for word, each in around.items() if word in FORMS[kind].own}
+        if not flow.FORMS[kind].bodies:
+            around = {word: each for word, each in around.items() if word in flow.FORMS[kind].own}
         contexts = dict.fromkeys(filter(is_context, properties))
-        frame = frame_of(around, contexts, None if branch is None else {"branch": {"const": branch}})
+        frame = chunk_json.frame_of(around, contexts, None if branch is None else {"branch": {"const": branch}})
         return _WrittenBody(mapping(schema.get(kind)), properties, f"{place}/properties", frame)
 
-    def each(self, name: str, schema: JsonObject, body: Body, engine: JsonObject, common: Common) -> Each:
+    def each(self, name: str, schema: JsonObject, body: flow.Body, engine: JsonObject, common: chunk_json.Common) -> flow.Each:
         most = schema.get("maxItems")
-        source = source_of(engine["in"])
-        return Each(name, str(engine["item"]), source, body, most if is_count(most) else ELEMENTS, *common, least_of(schema))
+        source = chunk_json.source_of(engine["in"])
+        return flow.Each(
+            name,
+            str(engine["item"]),
+            source,
+            body,
+            most if chunk_json.is_count(most) else ELEMENTS,
+            *common,
+            chunk_json.least_of(schema),
+        )
 
-    def repeat(self, name: str, schema: JsonObject, body: Body, engine: JsonObject, place: str, common: Common) -> Repeat:
+    def repeat(
+        self, name: str, schema: JsonObject, body: flow.Body, engine: JsonObject, place: str, common: chunk_json.Common
+    ) -> flow.Repeat:
         source = engine.get("in")
         most, keep, hands, until = schema.get("maxItems"), engine.get("keep"), engine.get("hands"), engine.get("until")
-        return Repeat(
+        return flow.Repeat(
             name,
             body,
-            condition_of(until, place) if isinstance(until, dict) else None,
+            chunk_json.condition_of(until, place) if isinstance(until, dict) else None,
             optional_text(engine.get("item")),
-            None if source is None else source_of(source),
-            most if is_count(most) else ELEMENTS if source is not None else ROUNDS,
-            keep if is_count(keep) else None,
+            None if source is None else chunk_json.source_of(source),
+            most if chunk_json.is_count(most) else ELEMENTS if source is not None else ROUNDS,
+            keep if chunk_json.is_count(keep) else None,
             tuple(each for each in hands if isinstance(each, str)) if isinstance(hands, list) else None,
             None,
             *common,
-            least_of(schema),
+            chunk_json.least_of(schema),
         )
 
     def else_(
-        self, name: str, bodies: list[BodyWithEngine], place: str, about: JsonObject | None, definition: str | None
-    ) -> Else:
+        self, name: str, bodies: list[chunk_json.BodyWithEngine], place: str, about: JsonObject | None, definition: str | None
+    ) -> flow.Else:
         if len(bodies) != 1:
-            refuse_process(f"{place}/anyOf", "an `else` has one branch beside `null`")
+            chunk_json.refuse_process(f"{place}/anyOf", "an `else` has one branch beside `null`")
         [(engine, body)] = bodies
-        return Else(name, str(engine["of"]), body, about, definition)
+        return flow.Else(name, str(engine["of"]), body, about, definition)
 
 
 # Find all that keeps a process from being read, not only the first fault: many are written by hand.
@@ -310,7 +284,7 @@ _SOUND: JsonObject = {"type": "object", "properties": {}}
 """A chunk without steps, which stands for a context that cannot be read."""
 
 
-def faults_of(document: Json, first: UnreadableProcessError) -> list[UnreadableProcessError]:
+def faults_of(document: Json, first: chunk_json.UnreadableProcessError) -> list[chunk_json.UnreadableProcessError]:
     """Return the fault at which reading stopped and those behind it: each wrong deadline or delay, and one for each context.
 
     A context with a fault is exchanged for an empty one, a deadline or a delay of a step is left out, and the rest is read again.
@@ -324,7 +298,7 @@ def faults_of(document: Json, first: UnreadableProcessError) -> list[UnreadableP
         document = rest
         try:
             body_of(document)
-        except UnreadableProcessError as error:
+        except chunk_json.UnreadableProcessError as error:
             if not error.pointer:  # of the whole, which is no longer as it was written
                 break
             faults.append(error)
@@ -350,7 +324,7 @@ def _without(document: Json, place: str, exchanged: set[str]) -> Json | None:
     try:
         for step in [*steps[:last], None]:
             part = holder[str(key)] if isinstance(holder, dict) else holder[int(key)]
-            copy: JsonArray | JsonObject = list(part) if isinstance(part, list) else dict(resolved(part, document))
+            copy: JsonArray | JsonObject = list(part) if isinstance(part, list) else dict(chunk_json.resolved(part, document))
             put(holder, key, copy)
             if step is not None:
                 holder, key = copy, int(step) if isinstance(copy, list) else step
@@ -375,14 +349,14 @@ class ContextsJson(Struct, frozen=True):
     definitions: JsonObject
 
 
-def write_contexts(body: Body) -> ContextsJson:
+def write_contexts(body: flow.Body) -> ContextsJson:
     """Return the contexts of the outermost body and all that is in them."""
-    order: list[Context] = []
+    order: list[flow.Context] = []
     waiting = list(reversed(body.contexts))
     while waiting:
         context = waiting.pop()
         order.append(context)
-        for inner in reversed(bodies_of(context)):
+        for inner in reversed(flow.bodies_of(context)):
             waiting.extend(reversed(inner.contexts))
     definitions: JsonObject = {each.definition: None for each in order if each.definition is not None}
     made: dict[int, JsonObject] = {}
@@ -393,65 +367,65 @@ def write_contexts(body: Body) -> ContextsJson:
     return ContextsJson(_properties(body, made), definitions)
 
 
-def references_to(contexts: tuple[Context, ...]) -> JsonObject:
+def references_to(contexts: tuple[flow.Context, ...]) -> JsonObject:
     """Return contexts that stand among the definitions as the properties of the body around them."""
     return {each.name: {"$ref": f"#/$defs/{each.definition}"} for each in contexts}
 
 
-def write_block(block: Block) -> JsonObject:
+def write_block(block: flow.Block) -> JsonObject:
     """Return the schema of a block whose contexts stand among the definitions."""
     return _context(block, {})
 
 
-def _properties(body: Body, made: dict[int, JsonObject]) -> JsonObject:
+def _properties(body: flow.Body, made: dict[int, JsonObject]) -> JsonObject:
     return {
         each.name: made[id(each)] if each.definition is None else {"$ref": f"#/$defs/{each.definition}"} for each in body.contexts
     }
 
 
-def _context(context: Context, made: dict[int, JsonObject]) -> JsonObject:
+def _context(context: flow.Context, made: dict[int, JsonObject]) -> JsonObject:
     match context:
-        case Do(body=body):
+        case flow.Do(body=body):
             own: JsonObject = {**_body(body, made), "do": {**_value(body.value), **_common(context)}}
-        case Chunk():
-            return write_chunk(context)
-        case When(branches=branches):
+        case flow.Chunk():
+            return chunk_json.write_chunk(context)
+        case flow.When(branches=branches):
             listed: JsonArray = [_branch(number, branch, made) for number, branch in enumerate(branches)]
             if not branches or branches[-1].condition is not None:
                 listed.append({"type": "null"})
             own = {"anyOf": listed, "when": _common(context)}
-        case Try(body=body, otherwise=otherwise):
+        case flow.Try(body=body, otherwise=otherwise):
             tried: JsonArray = [
                 {**_body(each, made, number), "try": _value(each.value)} for number, each in enumerate((body, otherwise))
             ]
             own = {"anyOf": tried, "try": _common(context)}
-        case Else(of=of, body=body):
+        case flow.Else(of=of, body=body):
             own = {"anyOf": [{**_body(body, made), "else": {"of": of, **_value(body.value)}}, {"type": "null"}]}
-        case Each():
+        case flow.Each():
             own = _each(context, made)
-        case Repeat():
+        case flow.Repeat():
             own = _repeat(context, made)
     return own if context.about is None else {**context.about, **own, **context.about}
 
 
-def _branch(number: int, branch: Branch, made: dict[int, JsonObject]) -> JsonObject:
+def _branch(number: int, branch: flow.Branch, made: dict[int, JsonObject]) -> JsonObject:
     condition = {} if branch.condition is None else _condition(branch.condition)
     return {**_body(branch.body, made, number), "when": {**condition, **_value(branch.body.value)}}
 
 
-def _body(body: Body, made: dict[int, JsonObject], branch: int | None = None) -> JsonObject:
+def _body(body: flow.Body, made: dict[int, JsonObject], branch: int | None = None) -> JsonObject:
     properties = _properties(body, made)
     if branch is not None and body.frame is None:
         properties = {"branch": {"const": branch}, **properties}
-    return framed(body.frame, properties)
+    return flow.framed(body.frame, properties)
 
 
-def _each(block: Each, made: dict[int, JsonObject]) -> JsonObject:
+def _each(block: flow.Each, made: dict[int, JsonObject]) -> JsonObject:
     engine = {"item": block.item, "in": _source(block.source), **_value(block.body.value), **_common(block)}
     return {"type": "array", "items": _body(block.body, made), **_limits(block), "each": engine}
 
 
-def _repeat(block: Repeat, made: dict[int, JsonObject]) -> JsonObject:
+def _repeat(block: flow.Repeat, made: dict[int, JsonObject]) -> JsonObject:
     engine: JsonObject = {}
     if block.item is not None:
         engine["item"] = block.item
@@ -467,11 +441,11 @@ def _repeat(block: Repeat, made: dict[int, JsonObject]) -> JsonObject:
     return {"type": "array", "items": _body(block.body, made), **_limits(block), "repeat": engine}
 
 
-def _limits(block: Each | Repeat) -> JsonObject:
+def _limits(block: flow.Each | flow.Repeat) -> JsonObject:
     return {**({} if block.least is None else {"minItems": block.least}), "maxItems": block.most}
 
 
-def _common(block: When | Each | Repeat | Try | Do) -> JsonObject:
+def _common(block: flow.When | flow.Each | flow.Repeat | flow.Try | flow.Do) -> JsonObject:
     """Return what any block may say: its deadline, its delay, its key."""
     said: JsonObject = {}
     if block.within is not None:
@@ -483,15 +457,17 @@ def _common(block: When | Each | Repeat | Try | Do) -> JsonObject:
     return said
 
 
-def _value(value: Value | None) -> JsonObject:
-    return {} if value is None else {"value": written_value(value)}
+def _value(value: flow.Value | None) -> JsonObject:
+    return {} if value is None else {"value": flow.written_value(value)}
 
 
-def _source(source: Value) -> Json:
-    return source.value if isinstance(source, Constant) and isinstance(source.value, int | list) else written_value(source)
+def _source(source: flow.Value) -> Json:
+    return (
+        source.value if isinstance(source, flow.Constant) and isinstance(source.value, int | list) else flow.written_value(source)
+    )
 
 
-def _condition(condition: Condition) -> JsonObject:
+def _condition(condition: flow.Condition) -> JsonObject:
     tests: list[JsonObject] = [{"path": read.text, "schema": schema} for read, schema in condition.tests]
     return tests[0] if len(tests) == 1 else {"anyOf": [*tests]}
 
@@ -499,9 +475,9 @@ def _condition(condition: Condition) -> JsonObject:
 # A process: contexts of chunks and blocks, read from its JSON; and how its contexts and chunks are called.
 
 
-CONTEXT: dict[Executor, str] = {"model": "llmContext", "server": "serverContext", "user": "userContext"}
+CONTEXT: dict[flow.Executor, str] = {"model": "llmContext", "server": "serverContext", "user": "userContext"}
 """What a chunk is called among the properties of a process."""
-CHUNK: dict[Executor, str] = {"model": "LLM", "server": "SERVER", "user": "USER"}
+CHUNK: dict[flow.Executor, str] = {"model": "LLM", "server": "SERVER", "user": "USER"}
 """What it is called among the definitions."""
 NOTHING: JsonObject = {"type": "object", "properties": {}}
 """The entry of a process that does not begin with the model."""
@@ -519,7 +495,7 @@ class Process(Struct, frozen=True):
     every block has its engine property.
     """
 
-    body: Body
+    body: flow.Body
     title: str | None = None
     inputs: JsonObject | None = None
     """The schemas of its inputs by name; `None` where the document does not list them."""
@@ -533,7 +509,7 @@ class Process(Struct, frozen=True):
         """Read a process, compiled or by hand; `CompileError` with an `unreadable-process` for each fault if it is not one."""
         try:
             body = body_of(document)
-        except (UnreadableProcessError, RecursionError) as error:
+        except (chunk_json.UnreadableProcessError, RecursionError) as error:
             raise _unreadable(document, error) from None
         return cls.of(as_object(document), body)
 
@@ -558,20 +534,20 @@ class Process(Struct, frozen=True):
         if self.inputs is not None:
             whole["inputs"] = self.inputs
         if self.body.value is not None:
-            whole["value"] = written_value(self.body.value)
+            whole["value"] = flow.written_value(self.body.value)
         if definitions or self.definitions:
             whole["$defs"] = definitions | self.definitions
         return whole
 
-    def contexts(self) -> Iterator[Context]:
+    def contexts(self) -> Iterator[flow.Context]:
         """Yield all contexts, each block before what is in it."""
-        return all_contexts(self.body)
+        return flow.all_contexts(self.body)
 
     @property
     def entry(self) -> JsonObject:
         """What the model fills in to start the process; an empty object if somebody else begins."""
         first = self.body.contexts[0]
-        return first.schema if isinstance(first, Chunk) and first.executor == "model" else NOTHING
+        return first.schema if isinstance(first, flow.Chunk) and first.executor == "model" else NOTHING
 
     @classmethod
     def find(cls, schema: Json) -> Process | None:
@@ -595,21 +571,21 @@ class Process(Struct, frozen=True):
             return None
         try:
             body = body_of(schema)
-        except (UnreadableProcessError, RecursionError) as error:
+        except (chunk_json.UnreadableProcessError, RecursionError) as error:
             if any(re.fullmatch(_CERTAIN, name) for name in properties):
                 raise _unreadable(schema, error) from None
             return None
         return cls.of(schema, body)
 
     @classmethod
-    def of(cls, document: JsonObject, body: Body) -> Process:
+    def of(cls, document: JsonObject, body: flow.Body) -> Process:
         """Return a document with its contexts."""
         title, inputs, definitions = document.get("title"), document.get("inputs"), document.get("$defs")
         taken: set[str] = {"properties", "value"}
         shapes: dict[str, type] = {"title": str, "inputs": dict, "$defs": dict}
         taken |= {word for word, shape in shapes.items() if isinstance(document.get(word), shape)}
         about = {word: value for word, value in document.items() if word not in taken}
-        own = {context.definition for context in all_contexts(body)}
+        own = {context.definition for context in flow.all_contexts(body)}
         return cls(
             body,
             title if isinstance(title, str) else None,
@@ -625,11 +601,11 @@ class Process(Struct, frozen=True):
         return isinstance(properties, dict) and bool(properties) and all(map(is_context, properties))
 
 
-def _unreadable(document: Json, error: UnreadableProcessError | RecursionError) -> CompileError:
+def _unreadable(document: Json, error: chunk_json.UnreadableProcessError | RecursionError) -> CompileError:
     from instrc.problems.problem import CompileError
     from instrc.problems.runs import UnreadableProcess
 
-    if isinstance(error, UnreadableProcessError):
+    if isinstance(error, chunk_json.UnreadableProcessError):
         return CompileError(UnreadableProcess(pointer=each.pointer, reason=each.reason) for each in faults_of(document, error))
     return CompileError([UnreadableProcess(pointer="", reason="its values are nested too deep")])
 

@@ -13,16 +13,7 @@ from typing import Literal, Protocol, TypeAlias, TypedDict, TypeVar, runtime_che
 from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.runtime.effects import Effects
-from instrc.runtime.interpreter.documents import (
-    Command,
-    Complaint,
-    Done,
-    Outcome,
-    PinnedPlan,
-    UserCommand,
-    bare_name,
-    is_numbered,
-)
+from instrc.runtime.interpreter import documents
 from instrc.runtime.traces import Event, Sink, join_sinks, read_trace, written_to
 from instrc.text.jsonvalue import Json, JsonObject
 
@@ -31,7 +22,7 @@ from instrc.text.jsonvalue import Json, JsonObject
 
 RunStatus: TypeAlias = Literal["running", "waiting", "done", "failed", "stopped", "cancelled"]
 Asker: TypeAlias = Literal["person", "system"]
-People: TypeAlias = Callable[[UserCommand], Json]
+People: TypeAlias = Callable[[documents.UserCommand], Json]
 """Answers a question, at once or as a coroutine; `None` leaves it open."""
 
 
@@ -54,7 +45,7 @@ class Question:
         return replace(self, id=f"{run}/{self.id}")
 
 
-def question_of(command: Command) -> Question:
+def question_of(command: documents.Command) -> Question:
     """Return an open command as what is asked."""
     if command["kind"] == "user":
         return Question(command["id"], tuple(command["steps"]), command["show"], command["schema"])
@@ -62,7 +53,7 @@ def question_of(command: Command) -> Question:
     return Question(command["id"], (command["step"],), command["input"], command["schema"], "system")
 
 
-def question_command(question: Question) -> UserCommand:
+def question_command(question: Question) -> documents.UserCommand:
     """Return a question as the command by which a person is asked."""
     chunk = question.id.rpartition("/")[2].rpartition(".")[2]
     return {
@@ -80,7 +71,9 @@ def chosen(questions: list[Question], step: str, run: str) -> Question:
     ways = (
         lambda question: question.id == step,
         lambda question: step in question.steps,
-        lambda question: not is_numbered(step) and bare_name(step) in map(bare_name, question.steps),
+        lambda question: (
+            not documents.is_numbered(step) and documents.bare_name(step) in map(documents.bare_name, question.steps)
+        ),
         lambda question: question.id.rpartition(".")[2] == step,
     )
     for way in ways:
@@ -95,7 +88,7 @@ def chosen(questions: list[Question], step: str, run: str) -> Question:
     raise CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=open_)])
 
 
-def require_fit(wrong: Sequence[Complaint] | None, step: str) -> None:
+def require_fit(wrong: Sequence[documents.Complaint] | None, step: str) -> None:
     """Refuse an answer by what is wrong with it; `None` if nobody asks for it any more."""
     if wrong is None or wrong:
         at = wrong[0]["pointer"] if wrong else ""
@@ -110,7 +103,7 @@ class Launch:
     run: str
     name: str
     """What the program is called."""
-    plan: PinnedPlan
+    plan: documents.PinnedPlan
     inputs: JsonObject
     how: JsonObject = field(default_factory=dict)
     """How to make the effects anew in another process: plain JSON that `engines/launch.py` writes and reads."""
@@ -121,7 +114,7 @@ class LaunchDocument(TypedDict):
 
     run: str
     name: str
-    plan: PinnedPlan
+    plan: documents.PinnedPlan
     inputs: JsonObject
     how: JsonObject
 
@@ -133,7 +126,7 @@ class RunReport:
     run: str
     name: str
     status: RunStatus
-    outcome: Outcome | None
+    outcome: documents.Outcome | None
     questions: tuple[Question, ...] = ()
     began: float | None = None
     """Seconds since 1970."""
@@ -142,7 +135,7 @@ class RunReport:
     record: JsonObject | None = None
 
 
-Equip: TypeAlias = "Callable[[str, PinnedPlan, JsonObject, Sink], Effects]"
+Equip: TypeAlias = "Callable[[str, documents.PinnedPlan, JsonObject, Sink], Effects]"
 """Makes the effects of a run from its id, its plan, what was noted of how, and where to tell events."""
 
 Keep: TypeAlias = Literal["all", "open"]
@@ -242,7 +235,7 @@ _T = TypeVar("_T")
 class RunFailedError(Exception):
     """The result of a run was asked for, and there is none; `outcome` says why."""
 
-    def __init__(self, outcome: Outcome | None) -> None:
+    def __init__(self, outcome: documents.Outcome | None) -> None:
         super().__init__(words_of(outcome))
         self.outcome = outcome
 
@@ -262,7 +255,7 @@ class Run(ABC):
 
     @property
     @abstractmethod
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> documents.Outcome | None:
         """How it has ended; `None` while it has not."""
 
     @property
@@ -317,7 +310,7 @@ class Run(ABC):
         """What the last step has brought; `RunFailedError` if the run has not come to its end."""
         return self._done()["value"]
 
-    def _done(self) -> Done:
+    def _done(self) -> documents.Done:
         outcome = self.outcome
         if outcome is None or outcome["status"] != "done":
             raise RunFailedError(outcome)
@@ -350,7 +343,7 @@ class Run(ABC):
         return found
 
 
-def words_of(outcome: Outcome | None) -> str:
+def words_of(outcome: documents.Outcome | None) -> str:
     """Say how a run has ended."""
     if outcome is None:
         return "the run has not ended"

@@ -12,20 +12,7 @@ from typing import Protocol
 from instrc.process.flow import Chunk, Step
 from instrc.process.process import Process
 from instrc.runtime.activities import complaints
-from instrc.runtime.interpreter import versions
-from instrc.runtime.interpreter.documents import (
-    ActivityCommand,
-    Command,
-    FireCommand,
-    Outcome,
-    PinnedPlan,
-    PlanKind,
-    Result,
-    RunOptions,
-    State,
-    TimerCommand,
-    bare_name,
-)
+from instrc.runtime.interpreter import documents, versions
 from instrc.runtime.interpreter.versions import CURRENT
 from instrc.text.durations import seconds
 from instrc.text.jsontext import dumps
@@ -47,7 +34,7 @@ def plan_of(
     entry: Json = None,
     pauses: bool = True,
     step: str | None = None,
-) -> PinnedPlan:
+) -> documents.PinnedPlan:
     """Return the plan of a document: a process, a tool, or a direct call.
 
     `activities` are the names that are registered, so that a step that is called like one is also sent to it.
@@ -59,16 +46,16 @@ def plan_of(
     """
     kind, written = _process(document)
     process = Process.from_json(written)
-    options: RunOptions = {"asks": asks, "elements": elements}
+    options: documents.RunOptions = {"asks": asks, "elements": elements}
     if requests is not None:
         options["requests"] = requests
     if tokens is not None:
         options["tokens"] = tokens
     if entry is not None:
         options["entry"] = entry
-    fires = {bare_name(name): name for name in activities}
+    fires = {documents.bare_name(name): name for name in activities}
     keys = {step.key for step in _steps(process)}
-    fires = {bare: name for bare, name in sorted(fires.items()) if any(bare_name(key) == bare for key in keys)}
+    fires = {bare: name for bare, name in sorted(fires.items()) if any(documents.bare_name(key) == bare for key in keys)}
     if not pauses:
         options["pauses"] = False
     if fires:
@@ -77,23 +64,23 @@ def plan_of(
         options["step"] = step
     if models:
         options["models"] = dict(models)
-    plan: PinnedPlan = {"interpreter": CURRENT, "kind": kind, "process": written, "options": options, "digest": ""}
+    plan: documents.PinnedPlan = {"interpreter": CURRENT, "kind": kind, "process": written, "options": options, "digest": ""}
     plan["digest"] = plan_digest(plan)
     return plan
 
 
-def has_pauses(plan: PinnedPlan) -> bool:
+def has_pauses(plan: documents.PinnedPlan) -> bool:
     """Tell whether a run waits for delays, as the processes that it calls then do."""
     return plan["options"].get("pauses", True) is True
 
 
-def plan_digest(plan: PinnedPlan) -> str:
+def plan_digest(plan: documents.PinnedPlan) -> str:
     """Return what pins a plan: equal for plans that are equal as JSON texts."""
     text = dumps({key: value for key, value in plan.items() if key != "digest"}, indent=False)
     return sha256(text.encode()).hexdigest()
 
 
-def _process(document: Json) -> tuple[PlanKind, JsonObject]:
+def _process(document: Json) -> tuple[documents.PlanKind, JsonObject]:
     """Return a document as a process: a tool is one chunk, a direct call one chunk and an activity that is not waited for."""
     if isinstance(document, dict) and "properties" not in document and isinstance(document.get("tool"), dict):
         tool, name = document["tool"], str(document.get("activity"))
@@ -123,7 +110,7 @@ def _steps(process: Process) -> Iterable[Step]:
 # A process that serves an activity, run as a child: what it is given, and what its end is for the step that waits.
 
 
-def child_inputs(command: ActivityCommand, document: Json) -> JsonObject:
+def child_inputs(command: documents.ActivityCommand, document: Json) -> JsonObject:
     """Return the inputs of a process that serves an activity: its arguments by name, all of them as `prompt`, and `called`."""
     given = command["input"]
     inputs: JsonObject = dict(given) if isinstance(given, dict) else {}
@@ -134,7 +121,7 @@ def child_inputs(command: ActivityCommand, document: Json) -> JsonObject:
     return inputs
 
 
-def child_result(outcome: Outcome, command: ActivityCommand) -> Result:
+def child_result(outcome: documents.Outcome, command: documents.ActivityCommand) -> documents.Result:
     """Return how a child has ended as the result of the activity that it serves."""
     if outcome["status"] == "done":
         for value in (outcome["value"], outcome["output"]):
@@ -159,20 +146,20 @@ class Cancellable(Protocol):
 class Port(Protocol):
     """What an engine gives the loop."""
 
-    def start(self, command: Command) -> Cancellable:
+    def start(self, command: documents.Command) -> Cancellable:
         """Begin to carry out a command; its id is the key by which it is idempotent."""
 
-    async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, Result]]:
+    async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, documents.Result]]:
         """Wait until at least one of the started commands has a result; return the results there are, by command."""
 
-    async def fire(self, command: FireCommand) -> None:
+    async def fire(self, command: documents.FireCommand) -> None:
         """Carry out a command whose result nobody waits for."""
 
     def want_handoff(self) -> bool:
         """Tell whether to leave the loop with the run unfinished: its state goes on elsewhere, or later."""
 
 
-async def drive(plan: PinnedPlan, state: State, port: Port) -> Outcome | None:
+async def drive(plan: documents.PinnedPlan, state: documents.State, port: Port) -> documents.Outcome | None:
     """Carry a run on to its end; return its outcome, or `None` if it is handed off."""
     tasks: dict[str, Cancellable] = {command["id"]: port.start(command) for command in versions.pending(plan, state)}
     try:
@@ -201,11 +188,11 @@ class OpenCommands:
     """What is to be answered: commands in their order, then the timer that is over first."""
 
     def __init__(self) -> None:
-        self._commands: deque[Command] = deque()
-        self._timers: list[tuple[float, int, TimerCommand]] = []
+        self._commands: deque[documents.Command] = deque()
+        self._timers: list[tuple[float, int, documents.TimerCommand]] = []
         self._now, self._count = 0.0, 0
 
-    def add(self, commands: list[Command]) -> None:
+    def add(self, commands: list[documents.Command]) -> None:
         """Take in what has been issued; timers run from now on."""
         for command in commands:
             if command["kind"] == "timer":
@@ -214,7 +201,7 @@ class OpenCommands:
             else:
                 self._commands.append(command)
 
-    def next(self) -> Command | None:
+    def next(self) -> documents.Command | None:
         """Return what is answered next; `None` if nothing is open."""
         if self._commands:
             return self._commands.popleft()

@@ -9,18 +9,8 @@ from msgspec.structs import force_setattr, replace
 
 from instrc import problems
 from instrc.problems.problem import CompileError
+from instrc.schema import vocabulary
 from instrc.schema.kinds import TYPES
-from instrc.schema.vocabulary import (
-    ANNOTATIONS,
-    HOLDERS,
-    IDENTIFIERS,
-    KEYWORDS,
-    NO_ASSERTIONS,
-    SPEAKS_OF,
-    of_group,
-    removed_keywords,
-    unknown_before,
-)
 from instrc.text.jsonvalue import LATEST_DRAFT, Json
 
 # The drafts of JSON Schema and the dialects of OpenAPI, read as 2020-12.
@@ -56,11 +46,11 @@ LATEST = Draft("2020-12", 2020, references=_STATIC_AND_DYNAMIC)
 NULLABLE = Draft("2020-12 with nullable", 2020, nullable=True, references=_STATIC_AND_DYNAMIC)
 FLAT = Draft("flat", 2020, references=frozenset())
 """The dialect of schemas that are flat already: references in them point into the result and stay."""
-DRAFT_2019 = Draft("2019-09", 2019, unknown_before(2019), references=frozenset({"$ref", "$recursiveRef"}))
-DRAFT_7 = Draft("draft-07", 7, unknown_before(7))
-DRAFT_6 = Draft("draft-06", 6, unknown_before(6))
-DRAFT_4 = Draft("draft-04", 4, unknown_before(4))
-OPENAPI_3_0 = Draft("OpenAPI 3.0", 4, unknown_before(4), nullable=True)
+DRAFT_2019 = Draft("2019-09", 2019, vocabulary.unknown_before(2019), references=frozenset({"$ref", "$recursiveRef"}))
+DRAFT_7 = Draft("draft-07", 7, vocabulary.unknown_before(7))
+DRAFT_6 = Draft("draft-06", 6, vocabulary.unknown_before(6))
+DRAFT_4 = Draft("draft-04", 4, vocabulary.unknown_before(4))
+OPENAPI_3_0 = Draft("OpenAPI 3.0", 4, vocabulary.unknown_before(4), nullable=True)
 
 _BY_NAME = {
     "draft-04": DRAFT_4,
@@ -93,7 +83,7 @@ def unknown(uri: Json) -> CompileError:
     return CompileError([problems.schemas.UnknownDialect(uri=str(uri))])
 
 
-_VOCABULARIES = {group: of_group(group) for group in ("applicator", "unevaluated", "validation")}
+_VOCABULARIES = {group: vocabulary.of_group(group) for group in ("applicator", "unevaluated", "validation")}
 _PREFIX = r"https://json-schema\.org/draft/20(?:19-09|20-12)/vocab/([a-z-]+)"
 
 
@@ -128,7 +118,7 @@ def ignored_words(node: dict[str, Json], dialect: Draft) -> frozenset[str]:
     alone = silences_neighbours(node, dialect)
     if not alone and other.isdisjoint(node):
         return frozenset()
-    words = node.keys() & KEYWORDS.keys() - NO_ASSERTIONS
+    words = node.keys() & vocabulary.KEYWORDS.keys() - vocabulary.NO_ASSERTIONS
     return frozenset(word for word in words if word in other or (alone and word != "$ref"))
 
 
@@ -137,12 +127,12 @@ def silences_neighbours(node: dict[str, Json], dialect: Draft) -> bool:
     return dialect.year < 2019 and node.get("$ref").__class__ is str
 
 
-_GONE_AFTER = {year: removed_keywords(year) for year in (4, 6, 7, 2019, 2020)}
+_GONE_AFTER = {year: vocabulary.removed_keywords(year) for year in (4, 6, 7, 2019, 2020)}
 _HELD_BY: dict[str, type] = {"values": list, "text": str, "flag": bool}
 _WORDS = {
-    name: (KEYWORDS[name].since, _HELD_BY[KEYWORDS[name].shape])
-    for name in ANNOTATIONS - HOLDERS
-    if KEYWORDS[name].since > 4  # the oldest draft that is read
+    name: (vocabulary.KEYWORDS[name].since, _HELD_BY[vocabulary.KEYWORDS[name].shape])
+    for name in vocabulary.ANNOTATIONS - vocabulary.HOLDERS
+    if vocabulary.KEYWORDS[name].since > 4  # the oldest draft that is read
 }
 """Words that some drafts do not know, so that anything may stand there: the draft that brought them, and what they hold."""
 
@@ -223,9 +213,9 @@ def _nullable(node: dict[str, Json]) -> dict[str, Json]:
     if node["nullable"] is not True:
         return rest
     if "type" not in node and not _LETS_NULL_IN.issuperset(node):
-        words = {key: value for key, value in rest.items() if key in ANNOTATIONS}
-        body = {key: value for key, value in rest.items() if key not in NO_ASSERTIONS}
-        names = {key: value for key, value in rest.items() if key in IDENTIFIERS}
+        words = {key: value for key, value in rest.items() if key in vocabulary.ANNOTATIONS}
+        body = {key: value for key, value in rest.items() if key not in vocabulary.NO_ASSERTIONS}
+        names = {key: value for key, value in rest.items() if key in vocabulary.IDENTIFIERS}
         if body.keys() == {"anyOf"} and body["anyOf"].__class__ is list:
             return {**names, **words, "anyOf": [*body["anyOf"], {"type": "null"}]}
         return {**names, **words, "anyOf": [body, {"type": "null"}]}
@@ -243,7 +233,7 @@ def _nullable(node: dict[str, Json]) -> dict[str, Json]:
     return out
 
 
-_LETS_NULL_IN = NO_ASSERTIONS | {"nullable", "type", "enum", "const", "format"} | SPEAKS_OF.keys()
+_LETS_NULL_IN = vocabulary.NO_ASSERTIONS | {"nullable", "type", "enum", "const", "format"} | vocabulary.SPEAKS_OF.keys()
 """Keywords that allow null, or are changed so that they do."""
 
 

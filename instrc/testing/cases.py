@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
-from instrc.compiler.graph import Artefact
+from instrc.compiler.ir import Artefact
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import did_you_mean, nearest
 from instrc.runtime.interpreter.documents import Command, Result, bare_name

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from instrc.compiler.emit.emit import located_process
-from instrc.compiler.graph import Artefact
+from instrc.compiler.ir import Artefact
 from instrc.process.chunk_json import write_step
 from instrc.process.flow import Chunk, Step
 from instrc.process.picture import printable

@@ -64,7 +64,7 @@ def registry(folder: Path) -> None:
 def measure(shape: str, steps: int, folder: str, times: int = 3) -> None:
     """Print seconds of compiling, seconds of a bare parse, megabytes at most and the size of the source, as JSON."""
     from instrc.compiler.driver import compile_source  # one program with its own registry and options
-    from instrc.compiler.graph import CompileOptions  # options of the driver
+    from instrc.compiler.ir import CompileOptions  # options of the driver
     from instrc.problems.report import Report
     from instrc.text.jsontext import dumps
     from instrc.text.source import Source

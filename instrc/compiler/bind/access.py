@@ -15,7 +15,7 @@ from instrc.compiler.bind.lookup import alias, find_in_context, find_instruction
 from instrc.compiler.bind.scopes import LocalName, Scope, is_defined
 from instrc.compiler.bind.steps import EvaluationContext
 from instrc.compiler.bind.values import BoundValue, Data, Inner, Members, StepResult
-from instrc.compiler.graph import Local, Path, Reached
+from instrc.compiler.ir import Local, Path, Reached
 from instrc.compiler.trampoline import PENDING, Task, Then, Work
 from instrc.language.surface import Access, Call, Expression, Name, Object, Segment
 from instrc.problems.suggest import nearest

@@ -21,24 +21,11 @@ from instrc.compiler.bind.scopes import RESERVED, LocalName, ProgramNames, Scope
 from instrc.compiler.bind.scopes import goal as stated_goal
 from instrc.compiler.bind.steps import NOTHING_FORESEEN, EvaluationContext, Foreseen, Identities
 from instrc.compiler.bind.values import BoundValue, Cut, Data, Members, nested_steps
-from instrc.compiler.graph import Context, Graph, is_lone_instruction, regions_of
 from instrc.compiler.instructions import InstructionTable
+from instrc.compiler.ir import Context, Graph, is_lone_instruction, regions_of
 from instrc.compiler.trampoline import run_task
+from instrc.language import surface
 from instrc.language.lexer import normal
-from instrc.language.surface import (
-    Annotated,
-    Anonymous,
-    Binding,
-    Expression,
-    Input,
-    Name,
-    Object,
-    Pipe,
-    Program,
-    Statement,
-    Uri,
-    children,
-)
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.process.flow import Constant
@@ -102,14 +89,14 @@ def _definitions(word: str, names: ProgramNames) -> Iterator[Span]:
             yield bodies[word].name.span
 
 
-def _is_key(at: Span, program: Program) -> bool:
+def _is_key(at: Span, program: surface.Program) -> bool:
     """Tell whether a name stands alone in braces, as a key and its value."""
-    pending: list[Expression] = [each.value for each in program.statements if not isinstance(each, Input)]
+    pending: list[surface.Expression] = [each.value for each in program.statements if not isinstance(each, surface.Input)]
     while pending:
         node = pending.pop()
-        if isinstance(node, Object) and any(field.value is None and field.key_span == at for field in node.fields):
+        if isinstance(node, surface.Object) and any(field.value is None and field.key_span == at for field in node.fields):
             return True
-        pending += children(node)
+        pending += surface.children(node)
     return False
 
 
@@ -166,12 +153,12 @@ class ExportSlices:
         """What may be a name in the statements that exports need, by their texts."""
         self._around = (*(each.span.text for each in names.declared), *sorted(names.survey.refused))
         """What all exports depend on."""
-        self._needed: dict[int, list[Binding]] = {}
+        self._needed: dict[int, list[surface.Binding]] = {}
         """The statements whose names stand in a statement, by its place."""
         self._found: dict[_Slice, BoundExport] = {}
         self._bound: list[tuple[_Slice, list[Span], BoundExport]] = []
 
-    def find(self, export: Statement) -> BoundExport | None:
+    def find(self, export: surface.Statement) -> BoundExport | None:
         """Return what is known of an export; `None` if something may have to be told of it."""
         key = self._key(self._spans(export))
         found = self._known.get(key)
@@ -179,7 +166,7 @@ class ExportSlices:
             self._found[key] = found
         return found
 
-    def note(self, export: Statement, bound: BoundExport) -> None:
+    def note(self, export: surface.Statement, bound: BoundExport) -> None:
         """Note an export that was bound without a problem."""
         spans = self._spans(export)
         self._bound.append((self._key(spans), spans, bound))
@@ -201,7 +188,7 @@ class ExportSlices:
         }
         return self._found | right
 
-    def _spans(self, export: Statement) -> list[Span]:
+    def _spans(self, export: surface.Statement) -> list[Span]:
         """Return the places of the statements that an export is made of, in order."""
         found: dict[int, Span] = {}
         waiting = [export]
@@ -212,7 +199,7 @@ class ExportSlices:
                 waiting += self._needs(statement.span)
         return [found[start] for start in sorted(found)]
 
-    def _needs(self, span: Span) -> list[Binding]:
+    def _needs(self, span: Span) -> list[surface.Binding]:
         """Return the statements whose names stand in a statement."""
         needed = self._needed.get(span.start)
         if needed is None:
@@ -238,12 +225,12 @@ class Export(msgspec.Struct, frozen=True):
     """An expression that becomes an artefact, and the name that `tool` gives it."""
 
     name: str | None
-    expression: Expression
-    statement: Binding | Anonymous
+    expression: surface.Expression
+    statement: surface.Binding | surface.Anonymous
 
 
 def bind(
-    program: Program, instructions: InstructionTable, report: Report, *, stem: str, settled: SettledExports | None = None
+    program: surface.Program, instructions: InstructionTable, report: Report, *, stem: str, settled: SettledExports | None = None
 ) -> tuple[Graph, ...]:
     """Return the graph of each export of a program, in order; `stem` names those that nothing else names.
 
@@ -254,14 +241,14 @@ def bind(
     root = names.root
     read: set[str] = set()
     used = names.survey.mentioned | RESERVED
-    bindings = [each for each in program.statements if isinstance(each, Binding)]
+    bindings = [each for each in program.statements if isinstance(each, surface.Binding)]
     idle = [each for each in bindings if not each.exported and each.name.text not in used]
     explicit = _exports(program)
     exports = explicit or [Export(None, binding.value, binding) for binding in idle]
     graphs: list[Graph] = []
     steps = 0
     earlier: set[str] = set()
-    values = {each.name.text for each in bindings if not isinstance(each.value, Name | Uri)}
+    values = {each.name.text for each in bindings if not isinstance(each.value, surface.Name | surface.Uri)}
     slices = None if settled is None else settled.slices(names)
     unclear = {each.at.start for each in report.problems if each.at and each.name == "missing-separator"}
     for export in exports:
@@ -282,14 +269,14 @@ def bind(
             if (shared := earlier & bound.read & values) and at.start not in unclear:
                 mine.add(problems.names.SeparatePrograms(at=at, shared=min(shared)))
             earlier |= bound.read
-    inputs = [each for each in program.statements if isinstance(each, Input) and each.name.text not in used]
+    inputs = [each for each in program.statements if isinstance(each, surface.Input) and each.name.text not in used]
     unused = (*(inputs if exports else ()), *(idle if explicit else ()))
     needed = {binding.name.text for binding in ([each for each in bindings if each.exported] if explicit else idle)}
     needed |= read
     _read_alone([each for each in bindings if each.name.text not in needed], root, mine)
     if not any(isinstance(problem, problems.names.UnknownName) for problem in mine.problems):
         for each in unused:  # where a name is unknown, one of these may be meant
-            left_out = isinstance(each, Binding) and each.name.text in values
+            left_out = isinstance(each, surface.Binding) and each.name.text in values
             mine.add(problems.names.UnusedBinding(at=each.name.span, word=each.name.text, left_out=left_out))
     if not exports and not mine.failed:
         mine.add(problems.names.NothingExported(at=program.source.whole()))
@@ -299,7 +286,7 @@ def bind(
     return _name_graphs(graphs, stem)
 
 
-def _read_alone(bindings: list[Binding], root: Scope, report: Report) -> None:
+def _read_alone(bindings: list[surface.Binding], root: Scope, report: Report) -> None:
     """Read what no export needs, for the mistakes in it."""
     evaluation = Evaluation(
         evaluate, root.program.instructions, report, Identities()
@@ -313,13 +300,13 @@ def _read_alone(bindings: list[Binding], root: Scope, report: Report) -> None:
                 run_task(evaluation.value(name, EvaluationContext(root, placing=True, exported=True)))
 
 
-def _exports(program: Program) -> list[Export]:
+def _exports(program: surface.Program) -> list[Export]:
     """Return what is exported explicitly: each `tool` and each expression that stands alone."""
     found: list[Export] = []
     for statement in program.statements:
-        if isinstance(statement, Anonymous):
+        if isinstance(statement, surface.Anonymous):
             found.append(Export(None, statement.value, statement))
-        elif isinstance(statement, Binding) and statement.exported:
+        elif isinstance(statement, surface.Binding) and statement.exported:
             found.append(Export(statement.name.text, statement.value, statement))
     return found
 
@@ -396,19 +383,19 @@ def _evaluated(
     return evaluation, value
 
 
-def _goal(expression: Expression, names: ProgramNames) -> str | None:
+def _goal(expression: surface.Expression, names: ProgramNames) -> str | None:
     """Return the goal that an export states: the string its pipe begins with, through local names."""
     seen: set[str] = set()
     while True:
         match expression:
-            case Annotated(value):
+            case surface.Annotated(value):
                 expression = value
-            case Pipe(stages):
+            case surface.Pipe(stages):
                 goal = stated_goal(stages[0], names.root)
                 if goal is not None:
                     return goal
                 expression = stages[0]
-            case Name(text) if text in names.locals and text not in seen:
+            case surface.Name(text) if text in names.locals and text not in seen:
                 seen.add(text)
                 expression = names.locals[text].value
             case _:

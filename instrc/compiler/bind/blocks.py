@@ -9,25 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.compiler import graph
+from instrc.compiler import ir
 from instrc.compiler.bind.access import access, read_local, subject
 from instrc.compiler.bind.evaluation import Evaluation
 from instrc.compiler.bind.scopes import LocalName, Scope, timing_words
 from instrc.compiler.bind.steps import PRIVATE, EvaluationContext, slot_reads
 from instrc.compiler.bind.values import BoundValue, Data, Inner, Members, StepResult, paths_read
-from instrc.compiler.graph import (
-    BlockName,
-    Local,
-    ObjectReading,
-    Path,
-    Reading,
-    Region,
-    Step,
-    Test,
-    reading_paths,
-    regions_of,
-    word_of,
-)
 from instrc.compiler.trampoline import Task
 from instrc.language import surface
 from instrc.language.surface import Access, Anonymous, Binding, Body, Condition, Equals, Expression, Literal, Matches, Name, Truth
@@ -45,12 +32,12 @@ HIGHEST_BOUND: Final = 1_000_000
 """The largest bound of rounds or elements that may be written."""
 
 
-def reads_of_block(ev: Evaluation, content: graph.Block, direct: Iterable[Path]) -> tuple[Path, ...]:
+def reads_of_block(ev: Evaluation, content: ir.Block, direct: Iterable[ir.Path]) -> tuple[ir.Path, ...]:
     """Return what a block reads from outside of it, each path once; what lies in blocks inside it is read nowhere else.
 
     What a `repeat` asks for after `until` comes from inside of it; anything else is reported.
     """
-    bodies = regions_of(content)
+    bodies = ir.regions_of(content)
     own = {region.number for region in bodies}
     found = list(direct)
     for region in bodies:
@@ -58,8 +45,8 @@ def reads_of_block(ev: Evaluation, content: graph.Block, direct: Iterable[Path])
     return tuple([path for path in dict.fromkeys(found) if ev.steps.regions.home_of(path) not in own])
 
 
-def _region_reads(ev: Evaluation, region: Region) -> list[Path]:
-    found: list[Path] = []
+def _region_reads(ev: Evaluation, region: ir.Region) -> list[ir.Path]:
+    found: list[ir.Path] = []
     waiting = [unit for unit in region.units if not isinstance(unit, int)]
     while waiting:
         group = waiting.pop()
@@ -69,32 +56,32 @@ def _region_reads(ev: Evaluation, region: Region) -> list[Path]:
         step = ev.steps.table[number]
         found += step.reads
         found += step.needs
-    return [*found, *reading_paths(region.value)]
+    return [*found, *ir.reading_paths(region.value)]
 
 
-def refuse_hidden(ev: Evaluation, region: Region, names: tuple[str, ...], tests: tuple[Test, ...] = ()) -> None:
+def refuse_hidden(ev: Evaluation, region: ir.Region, names: tuple[str, ...], tests: tuple[ir.Test, ...] = ()) -> None:
     """Report what reads a name of a block around under which this body has one of its own: there is one word for both."""
 
-    def hidden(reads: Iterable[Path]) -> str | None:
+    def hidden(reads: Iterable[ir.Path]) -> str | None:
         origins = (path.origin for path in reads)
-        found = (each for each in origins if isinstance(each, Local) and each.kind != "item" and each.block != region.number)
+        found = (each for each in origins if isinstance(each, ir.Local) and each.kind != "item" and each.block != region.number)
         return next((each.name for each in found if each.name in names), None)
 
     for number in ev.steps.among(region.number):
         step = ev.steps.table[number]
         if word := hidden((*step.reads, *step.needs)):
             ev.report.add(problems.names.HiddenName(at=step.span, word=word))
-    if word := hidden([*reading_paths(region.value), *(test.path for test in tests)]):
+    if word := hidden([*ir.reading_paths(region.value), *(test.path for test in tests)]):
         ev.report.add(problems.names.HiddenName(at=region.span, word=word))
 
 
-def reads_rounds(ev: Evaluation, body: Region, otherwise: Region | None) -> bool:
+def reads_rounds(ev: Evaluation, body: ir.Region, otherwise: ir.Region | None) -> bool:
     """Tell whether `previous` or `rounds` is read."""
     regions = [body] if otherwise is None else [body, otherwise]
     own = {region.number for region in regions}
     reads = (path for region in regions for path in _region_reads(ev, region))
     return any(
-        isinstance(path.origin, Local) and path.origin.block in own and path.origin.kind in {"previous", "rounds"}
+        isinstance(path.origin, ir.Local) and path.origin.block in own and path.origin.kind in {"previous", "rounds"}
         for path in reads
     )
 
@@ -102,27 +89,27 @@ def reads_rounds(ev: Evaluation, body: Region, otherwise: Region | None) -> bool
 # Conditions: what is read, and the schema that it has to satisfy.
 
 
-def condition(ev: Evaluation, written: Condition, context: EvaluationContext) -> Task[tuple[Test, ...] | None]:
+def condition(ev: Evaluation, written: Condition, context: EvaluationContext) -> Task[tuple[ir.Test, ...] | None]:
     """Evaluate the tests of a condition; `None` if one of them is a mistake."""
-    tests: list[Test] = []
+    tests: list[ir.Test] = []
     for each in written.tests:
         schema = _schema(ev, each)
         path = yield read_path(ev, each.subject, context)
         if path is not None and schema is not None:
-            tests.append(Test(path, schema, each.span))
+            tests.append(ir.Test(path, schema, each.span))
     return tuple(tests) if len(tests) == len(written.tests) else None
 
 
 class Asked(Struct, frozen=True):
     """The condition of a branch: what is left to be asked, or that it holds whatever is answered."""
 
-    tests: tuple[Test, ...]
+    tests: tuple[ir.Test, ...]
     holds: bool
 
 
 def asked(ev: Evaluation, written: Condition, context: EvaluationContext) -> Task[Asked | None]:
     """Evaluate the tests of a branch; those about literals that a program is called with are decided here."""
-    tests: list[Test] = []
+    tests: list[ir.Test] = []
     holds = False
     complete = True
     for each in written.tests:
@@ -137,11 +124,11 @@ def asked(ev: Evaluation, written: Condition, context: EvaluationContext) -> Tas
         if path is None or schema is None:
             complete = False
         else:
-            tests.append(Test(path, schema, each.span))
+            tests.append(ir.Test(path, schema, each.span))
     return Asked(tuple(tests), holds) if complete else None
 
 
-def read_path(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> Task[Path | None]:
+def read_path(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> Task[ir.Path | None]:
     """Evaluate the path that a condition or a list reads."""
     value = yield _value(ev, written, context)
     return _path(ev, value, written, context)
@@ -152,7 +139,7 @@ def _value(ev: Evaluation, written: Name | Access, context: EvaluationContext) -
     return (yield access(ev, written, inside) if isinstance(written, Access) else subject(ev, written, inside))
 
 
-def _path(ev: Evaluation, value: BoundValue | None, written: Name | Access, context: EvaluationContext) -> Path | None:
+def _path(ev: Evaluation, value: BoundValue | None, written: Name | Access, context: EvaluationContext) -> ir.Path | None:
     if isinstance(value, StepResult):
         return value.path
     if isinstance(value, Data) and value.given:
@@ -199,20 +186,20 @@ class ReadBody(Struct, frozen=True):
 
     number: int
     """The number of the region."""
-    region: Region | None
-    tests: tuple[Test, ...] | None
-    names: tuple[tuple[str, Reading], ...]
+    region: ir.Region | None
+    tests: tuple[ir.Test, ...] | None
+    names: tuple[tuple[str, ir.Reading], ...]
 
 
 def read_body(
     ev: Evaluation,
     written: Body,
     context: EvaluationContext,
-    given: dict[str, BlockName],
+    given: dict[str, ir.BlockName],
     until: surface.Condition | None = None,
     *,
     keeps: bool = False,
-    over: Path | int | None = None,
+    over: ir.Path | int | None = None,
     after: int | None = None,
 ) -> Task[ReadBody]:
     """Read the statements of a body and its value; `until` is read inside it; with `keeps`, what its names stand for as well.
@@ -220,7 +207,7 @@ def read_body(
     It is carried out for the elements of the list `over`; it sees the rounds of the body `after` which it comes, else its own.
     """
     scope = _scope(ev, written, context, given)
-    if isinstance(over, Path):
+    if isinstance(over, ir.Path):
         ev.rounds.lists[scope.region] = over
     if "rounds" in given:
         ev.rounds.bodies[scope.region] = scope.region if after is None else after
@@ -257,13 +244,13 @@ def read_body(
         ev.report.add(problems.calls.MisplacedData(at=written.value.span))
     if reading is None or not complete:
         return ReadBody(scope.region, None, tests, kept)
-    region = Region(scope.region, ev.steps.units(region=scope.region), reading, written.span)
+    region = ir.Region(scope.region, ev.steps.units(region=scope.region), reading, written.span)
     return ReadBody(scope.region, region, tests, kept)
 
 
-def _names(ev: Evaluation, scope: Scope, inside: EvaluationContext) -> Task[tuple[tuple[str, Reading], ...]]:
+def _names(ev: Evaluation, scope: Scope, inside: EvaluationContext) -> Task[tuple[tuple[str, ir.Reading], ...]]:
     """Evaluate the names of a body."""
-    kept: list[tuple[str, Reading]] = []
+    kept: list[tuple[str, ir.Reading]] = []
     for name, binding in scope.locals.items():
         if not ev.ends.is_alias(LocalName(binding, scope)):
             known = yield read_local(ev, binding.name, LocalName(binding, scope), inside)
@@ -273,10 +260,10 @@ def _names(ev: Evaluation, scope: Scope, inside: EvaluationContext) -> Task[tupl
     return tuple(kept)
 
 
-def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dict[str, BlockName]) -> Scope:
+def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dict[str, ir.BlockName]) -> Scope:
     region = ev.steps.open_region(context.region, written.span)
     level = context.scope.level + 1
-    values = {name: StepResult(Path(Local(region, level, kind, name))) for name, kind in given.items()}
+    values = {name: StepResult(ir.Path(ir.Local(region, level, kind, name))) for name, kind in given.items()}
     if given:
         ev.steps.places.name_anything = True
     element = next((values[name] for name, kind in given.items() if kind == "item"), None)
@@ -344,7 +331,7 @@ def place_of_const(expression: Expression) -> Span:
     return next((field.key_span for field in fields if field.key == "const"), expression.span)
 
 
-def reading_of(value: BoundValue) -> Reading | None:
+def reading_of(value: BoundValue) -> ir.Reading | None:
     """Return a value as a block gives it."""
     match value:
         case StepResult(path):
@@ -354,7 +341,7 @@ def reading_of(value: BoundValue) -> Reading | None:
         case Members(fields):
             members = [(name, reading_of(member)) for name, member in fields]
             whole = tuple((name, member) for name, member in members if member is not None)
-            return ObjectReading(whole) if len(whole) == len(members) else None
+            return ir.ObjectReading(whole) if len(whole) == len(members) else None
         case _:
             return None
 
@@ -362,7 +349,7 @@ def reading_of(value: BoundValue) -> Reading | None:
 # Blocks: each is a step of the body around it, and its own bodies hold steps that are cut by themselves.
 
 
-_Made: TypeAlias = "tuple[graph.Block, tuple[Hashable, ...], tuple[Path, ...]]"
+_Made: TypeAlias = "tuple[ir.Block, tuple[Hashable, ...], tuple[ir.Path, ...]]"
 """A block, what tells it from others, and what it reads itself: its conditions and its list."""
 
 
@@ -392,18 +379,18 @@ def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationCo
     reads = reads_of_block(ev, content, direct)
     _warn_of_unread_pipe(ev, written, context, reads)
     number = len(ev.steps.table)
-    word = word_of(content)
+    word = ir.word_of(content)
     key = context.key
-    step = Step(number, word, key, "block", False, content, (), reads, None, written.span, context.timing, about=about)  # noqa: FBT003  # a block has no `output`
+    step = ir.Step(number, word, key, "block", False, content, (), reads, None, written.span, context.timing, about=about)  # noqa: FBT003  # a block has no `output`
     ident = ev.steps.identities.of("block", word, signs, context.timing, about)
     found = ev.steps.one(step, ident, context)
     if key is None:
         ev.steps.places.note(place, context.region, ident, ev.steps.table[found], new=found == number)
     if found != number:
-        ev.steps.drop(region.number for region in regions_of(content))
+        ev.steps.drop(region.number for region in ir.regions_of(content))
     if context.brackets is not None:
         context.brackets.barriers.add(found)
-    return StepResult(Path(found))
+    return StepResult(ir.Path(found))
 
 
 def _about(ev: Evaluation, written: surface.Block, context: EvaluationContext) -> str | None:
@@ -419,8 +406,8 @@ def _about(ev: Evaluation, written: surface.Block, context: EvaluationContext) -
 
 
 def _when(ev: Evaluation, written: surface.When, context: EvaluationContext) -> Task[_Made | None]:
-    branches: list[graph.Branch] = []
-    reads: list[Path] = []
+    branches: list[ir.Branch] = []
+    reads: list[ir.Path] = []
     otherwise = written.otherwise
     complete = True
     for each in written.branches:
@@ -434,22 +421,22 @@ def _when(ev: Evaluation, written: surface.When, context: EvaluationContext) -> 
         if question is None or body is None:
             complete = False
         else:
-            branches.append(graph.Branch(question.tests, body))
+            branches.append(ir.Branch(question.tests, body))
             reads += [test.path for test in question.tests]
     if otherwise is not None:
         body = (yield read_body(ev, otherwise, context, {})).region
         if body is None:
             return None
         if not branches:
-            return graph.Do(body), (ev.steps.identity(body),), ()
-        branches.append(graph.Branch((), body))
+            return ir.Do(body), (ev.steps.identity(body),), ()
+        branches.append(ir.Branch((), body))
     if not complete:
         return None
     if not branches:
-        body = Region(ev.steps.open_region(context.region, written.span), (), Constant(None), written.span)
-        return graph.Do(body), (ev.steps.identity(body),), ()
+        body = ir.Region(ev.steps.open_region(context.region, written.span), (), Constant(None), written.span)
+        return ir.Do(body), (ev.steps.identity(body),), ()
     signs = tuple((_tests(ev, each.condition), ev.steps.identity(each.body)) for each in branches)
-    return graph.When(tuple(branches)), signs, tuple(reads)
+    return ir.When(tuple(branches)), signs, tuple(reads)
 
 
 def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> Task[_Made | None]:
@@ -461,9 +448,9 @@ def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> 
     most = max(most, source) if isinstance(source, int) else most
     signs = (written.name.text, _source(ev, source), most, ev.steps.identity(body))
     return (
-        graph.Each(written.name.text, source, most, body, written.source.span),
+        ir.Each(written.name.text, source, most, body, written.source.span),
         signs,
-        (source,) if isinstance(source, Path) else (),
+        (source,) if isinstance(source, ir.Path) else (),
     )
 
 
@@ -473,7 +460,7 @@ def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext)
     if written.keep is not None and keep and most and keep > most:
         ev.report.add(problems.blocks.KeepOverMax(at=written.keep.span, keep=keep, most=most))
     source = None if written.source is None else (yield read_path(ev, written.source, context))
-    names: dict[str, BlockName] = {} if written.name is None else {written.name.text: "item"}
+    names: dict[str, ir.BlockName] = {} if written.name is None else {written.name.text: "item"}
     names |= {"round": "round", "previous": "previous", "rounds": "rounds"}
     said = yield read_body(ev, written.body, context, names, written.until, keeps=True, over=source)
     body, tests, kept = said.region, said.tests, said.names
@@ -502,7 +489,7 @@ def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext)
     item = None if written.name is None else written.name.text
     at = written.span if written.source is None else written.source.span
     handed = reads_rounds(ev, body, otherwise)
-    content = graph.Repeat(item, source, most, keep or None, body, until, otherwise, kept, handed, at)
+    content = ir.Repeat(item, source, most, keep or None, body, until, otherwise, kept, handed, at)
     return content, signs, () if source is None else (source,)
 
 
@@ -512,24 +499,24 @@ def _try(ev: Evaluation, written: surface.Try, context: EvaluationContext) -> Ta
     if body is None or otherwise is None:
         return None
     refuse_hidden(ev, otherwise, ("error",))
-    return graph.Try(body, otherwise), (ev.steps.identity(body), ev.steps.identity(otherwise)), ()
+    return ir.Try(body, otherwise), (ev.steps.identity(body), ev.steps.identity(otherwise)), ()
 
 
 def _do(ev: Evaluation, written: surface.Do, context: EvaluationContext) -> Task[_Made | None]:
     body = (yield read_body(ev, written.body, context, {})).region
-    return None if body is None else (graph.Do(body), (ev.steps.identity(body),), ())
+    return None if body is None else (ir.Do(body), (ev.steps.identity(body),), ())
 
 
-def _tests(ev: Evaluation, tests: tuple[Test, ...]) -> tuple[Hashable, ...]:
+def _tests(ev: Evaluation, tests: tuple[ir.Test, ...]) -> tuple[Hashable, ...]:
     identities = ev.steps.identities
     return tuple((identities.path(test.path), identities.json(test.schema)) for test in tests)
 
 
-def _source(ev: Evaluation, source: Path | int) -> Hashable:
-    return ev.steps.identities.path(source) if isinstance(source, Path) else ("number", source)
+def _source(ev: Evaluation, source: ir.Path | int) -> Hashable:
+    return ev.steps.identities.path(source) if isinstance(source, ir.Path) else ("number", source)
 
 
-def _elements(ev: Evaluation, written: Name | Access | Literal, context: EvaluationContext) -> Task[Path | int | None]:
+def _elements(ev: Evaluation, written: Name | Access | Literal, context: EvaluationContext) -> Task[ir.Path | int | None]:
     """Evaluate what an `each` goes through: a list that is read, or a number."""
     if isinstance(written, Literal):
         yield from ()
@@ -548,14 +535,14 @@ def _bound_number(ev: Evaluation, written: Literal | None, otherwise: int) -> in
     return None
 
 
-def _warn_of_unread_pipe(ev: Evaluation, written: surface.Block, context: EvaluationContext, reads: tuple[Path, ...]) -> None:
+def _warn_of_unread_pipe(ev: Evaluation, written: surface.Block, context: EvaluationContext, reads: tuple[ir.Path, ...]) -> None:
     if context.own and context.piped is not None:
         piped = set(paths_read(context.piped))
         if piped and not any(_leads_into(read_, each) for each in piped for read_ in reads):
             ev.report.add(problems.steps.UnreadPipe(at=_head(written)))
 
 
-def _leads_into(path: Path, other: Path) -> bool:
+def _leads_into(path: ir.Path, other: ir.Path) -> bool:
     return path.origin == other.origin and path.tail[: len(other.tail)] == other.tail
 
 

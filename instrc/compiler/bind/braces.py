@@ -10,7 +10,7 @@ from instrc.compiler.bind.given import brackets_at, is_data
 from instrc.compiler.bind.lookup import names_a_value
 from instrc.compiler.bind.steps import EvaluationContext, Steps
 from instrc.compiler.bind.values import BoundValue, BraceNames, Brackets, Data, Inner, Members, StepResult, step_numbers
-from instrc.compiler.graph import NO_TIMING, Path, StepObject, Unit
+from instrc.compiler.ir import NO_TIMING, Path, StepObject, Unit
 from instrc.compiler.trampoline import Task
 from instrc.language.surface import Expression, Name, Object
 from instrc.process.flow import Constant

@@ -15,8 +15,8 @@ from instrc.compiler.bind.lookup import names_a_value
 from instrc.compiler.bind.scopes import CalledProgram, ProgramNames, Scope, define
 from instrc.compiler.bind.steps import EvaluationContext
 from instrc.compiler.bind.values import BoundValue, Data, StepResult
-from instrc.compiler.graph import Graph, Path, TypedArgument, suffix_of
 from instrc.compiler.instructions import missing_arguments, unknown_argument
+from instrc.compiler.ir import Graph, Path, TypedArgument, suffix_of
 from instrc.compiler.trampoline import Task
 from instrc.language.habits import name_habits
 from instrc.language.lexer import decode_source

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from instrc import problems
+from instrc.compiler import ir
 from instrc.compiler.bind import braces
 from instrc.compiler.bind.evaluation import Evaluation, Signature, property_names
 from instrc.compiler.bind.given import CallInputs, brackets_at, check_names, check_slots, data_of, is_data, take_label
@@ -26,18 +27,6 @@ from instrc.compiler.bind.values import (
     paths_read,
     step_numbers,
 )
-from instrc.compiler.graph import (
-    Application,
-    Argument,
-    Filling,
-    Fusion,
-    Instruction,
-    MixinGroup,
-    Path,
-    Slot,
-    StepObject,
-    instruction_kind,
-)
 from instrc.compiler.trampoline import PENDING, Task, Then, Work
 from instrc.language.surface import Argument as Written
 from instrc.language.surface import Expression, Field, Name, Object
@@ -52,8 +41,8 @@ from instrc.text.source import Span
 
 
 def fuse(
-    ev: Evaluation, holder: Instruction, written: Field, expression: Expression, context: EvaluationContext
-) -> Task[Slot | None]:
+    ev: Evaluation, holder: ir.Instruction, written: Field, expression: Expression, context: EvaluationContext
+) -> Task[ir.Slot | None]:
     """Compose what an expression calls into a slot: its arguments flow, its schema becomes the slot's."""
     brackets = brackets_at(ev, context)
     if isinstance(expression, Object):
@@ -71,12 +60,12 @@ def fuse(
         ev.report.add(problems.calls.MisplacedCall(at=expression.span, word=word, holder=holder.name))
         return None
     taken = brackets.inner.get(step.number)
-    if taken is not None and isinstance(taken.unit, MixinGroup):
+    if taken is not None and isinstance(taken.unit, ir.MixinGroup):
         return slot_of(ev, written, braces.take(ev, (taken.unit,), brackets, context, expression.span, ()))
     return dissolve(ev, written, step.number, brackets, context)
 
 
-def dissolve(ev: Evaluation, written: Field, number: int, brackets: Brackets, context: EvaluationContext) -> Slot:
+def dissolve(ev: Evaluation, written: Field, number: int, brackets: Brackets, context: EvaluationContext) -> ir.Slot:
     """Turn a step into the content of a slot."""
     ev.steps.dissolve(number, brackets)
     if context.brackets is not None:
@@ -84,11 +73,11 @@ def dissolve(ev: Evaluation, written: Field, number: int, brackets: Brackets, co
     step = ev.steps.table[number]
     for word in step.timing.words:
         ev.report.add(problems.blocks.MisplacedDeadline(at=step.span, word=word, place="slot"))
-    content: Filling = step.content  # type: ignore[assignment]  # a block is never dissolved
+    content: ir.Filling = step.content  # type: ignore[assignment]  # a block is never dissolved
     return ev.steps.identities.slot(written.key, content, written.key_span, step.reads)
 
 
-def slot_of(ev: Evaluation, written: Field, block: StepObject, value: BoundValue | None = None) -> Slot:
+def slot_of(ev: Evaluation, written: Field, block: ir.StepObject, value: BoundValue | None = None) -> ir.Slot:
     """Return a slot filled with an object of steps; `value` is that of an object, which may read values beside them."""
     inside = set(step_numbers(block.units))
     beside = [] if value is None else [path for path in paths_read(value) if path.origin not in inside]
@@ -101,7 +90,7 @@ def slot_of(ev: Evaluation, written: Field, block: StepObject, value: BoundValue
 
 T = TypeVar("T")
 
-FAIL = Instruction("Fail_Activity", None, {})
+FAIL = ir.Instruction("Fail_Activity", None, {})
 """What `Fail` calls: the engine carries it out."""
 
 
@@ -110,7 +99,7 @@ class CallArguments(Struct, gc=False):
     """What stands in the brackets of a call, while it is evaluated."""
 
     ev: Evaluation
-    instruction: Instruction
+    instruction: ir.Instruction
     written: tuple[Written, ...]
     span: Span
     """The whole call."""
@@ -178,7 +167,7 @@ class CallArguments(Struct, gc=False):
 
 
 def arguments_of(
-    ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
+    ev: Evaluation, instruction: ir.Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
 ) -> CallArguments:
     """Return the arguments of a call, of which none is evaluated yet; a piped value is the first plain one."""
     given = CallInputs()
@@ -188,7 +177,7 @@ def arguments_of(
 
 
 def collect(
-    ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
+    ev: Evaluation, instruction: ir.Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
 ) -> Work[CallInputs]:
     """Evaluate what stands in the brackets of a call, left to right."""
     return arguments_of(ev, instruction, written, span, context).evaluate(_given)
@@ -199,7 +188,7 @@ def _given(arguments: CallArguments) -> CallInputs:
 
 
 def _braces(
-    ev: Evaluation, instruction: Instruction, fields: tuple[Field, ...], given: CallInputs, context: EvaluationContext
+    ev: Evaluation, instruction: ir.Instruction, fields: tuple[Field, ...], given: CallInputs, context: EvaluationContext
 ) -> Task[bool]:
     """Read the fields of braces, and tell whether all of them can be given.
 
@@ -245,13 +234,13 @@ _OF_FAIL = ("kind", "code", "message")
 """What `Fail` looks at in what it is given."""
 
 
-def is_plain(instruction: Instruction) -> bool:
+def is_plain(instruction: ir.Instruction) -> bool:
     """Tell whether a call of an instruction is a step and nothing more."""
-    return instruction_kind(instruction.name) != "mixin" and instruction.name != "StartProcess"
+    return ir.instruction_kind(instruction.name) != "mixin" and instruction.name != "StartProcess"
 
 
 def call(
-    ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
+    ev: Evaluation, instruction: ir.Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
 ) -> Work[BoundValue | None]:
     """Make a call a step."""
     return arguments_of(ev, instruction, written, span, context).evaluate(step_of)
@@ -271,14 +260,14 @@ def step_of(arguments: CallArguments) -> BoundValue | None:
         return None
     if not given.has_value and not (called.kind == "server" and called.output and _is_all_given(called, given, context)):
         ev.reads_pipe(context)
-        given.add(None, context.piped if context.piped is not None else StepResult(Path("prompt")))
+        given.add(None, context.piped if context.piped is not None else StepResult(ir.Path("prompt")))
     if called.kind == "model" and given.literal:
         context = replace(context, annotations=(*context.annotations, *_told(given, called.properties)))
         for argument in given.arguments:  # for a model, a constant is a property with one value
             if isinstance(argument.value, Constant):
                 name = argument.label or ""
                 given.add_slot(ev.steps.identities.slot(name, argument.value, given.labels.get(name, span)))
-        given.arguments = [argument for argument in given.arguments if isinstance(argument.value, Path)]
+        given.arguments = [argument for argument in given.arguments if isinstance(argument.value, ir.Path)]
     if given.slots and not check_slots(ev, instruction, called.schema, given.slots, context.annotations):
         return None
     if called.kind == "server" and given.constants:
@@ -290,7 +279,7 @@ def step_of(arguments: CallArguments) -> BoundValue | None:
         base_name=called.base_name,
         executor=called.executor,
         output=called.output,
-        content=Fusion(instruction, tuple(given.slots), context.annotations, (), span),
+        content=ir.Fusion(instruction, tuple(given.slots), context.annotations, (), span),
         same=None if given.slots or context.annotations else called.number,
         arguments=tuple(given.arguments),
         reads=given.reads(),
@@ -302,7 +291,7 @@ def step_of(arguments: CallArguments) -> BoundValue | None:
     if called.executor == "server":
         for label, place in given.labels.items():
             ev.labels.setdefault((number, label), place)
-    return StepResult(Path(number))
+    return StepResult(ir.Path(number))
 
 
 def _told(given: CallInputs, properties: dict[str, None]) -> list[Json]:
@@ -372,7 +361,7 @@ def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Eval
         context,
         base_name=FAIL.base_name,
         executor="server",
-        content=Fusion(FAIL, (), (), (), span),
+        content=ir.Fusion(FAIL, (), (), (), span),
         arguments=tuple(given.arguments),
         reads=given.reads(),
         span=span,
@@ -380,21 +369,21 @@ def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Eval
     )
     for name, place in given.labels.items():
         ev.labels.setdefault((number, name), place)
-    return StepResult(Path(number))
+    return StepResult(ir.Path(number))
 
 
-def _prepare(ev: Evaluation, instruction: Instruction, given: CallInputs, span: Span, context: EvaluationContext) -> None:
+def _prepare(ev: Evaluation, instruction: ir.Instruction, given: CallInputs, span: Span, context: EvaluationContext) -> None:
     """Insert the step that prepares a server call, if there is one and it is not there already."""
     found = context.scope.program.instructions.named(instruction.base_name)
     if not found:
         return
     preparation = find_instruction(ev, Name(instruction.base_name, span), context.scope)
-    if not isinstance(preparation, Instruction) or preparation.kind != "model":
+    if not isinstance(preparation, ir.Instruction) or preparation.kind != "model":
         return
     for argument in given.arguments:
-        if isinstance(argument.value, Path) and isinstance(argument.value.origin, int):
+        if isinstance(argument.value, ir.Path) and isinstance(argument.value.origin, int):
             content = ev.steps.table[argument.value.origin].content
-            if isinstance(content, Fusion) and content.instruction == preparation:
+            if isinstance(content, ir.Fusion) and content.instruction == preparation:
                 return
     schema = ev.flat(preparation, span)
     known = property_names(schema, ())
@@ -411,20 +400,20 @@ def _prepare(ev: Evaluation, instruction: Instruction, given: CallInputs, span: 
         base_name=preparation.base_name,
         executor="model",
         output=output,
-        content=Fusion(preparation, tuple(fused), told, (), span),
-        arguments=tuple(each for each in given.arguments if isinstance(each.value, Path)),
+        content=ir.Fusion(preparation, tuple(fused), told, (), span),
+        arguments=tuple(each for each in given.arguments if isinstance(each.value, ir.Path)),
         reads=given.reads(),
         activity=preparation.name if output else None,
         span=span,
     )
-    given.arguments = [Argument(None, Path(number)), *kept]
+    given.arguments = [ir.Argument(None, ir.Path(number)), *kept]
 
 
 # Mixins: put around the model steps written in their brackets.
 
 
 def mix(
-    ev: Evaluation, mixin: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
+    ev: Evaluation, mixin: ir.Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
 ) -> Task[BoundValue | None]:
     """Put a mixin around the model steps written in its brackets; its value is the value of what it is given."""
     brackets = brackets_at(ev, context)
@@ -471,18 +460,18 @@ def mix(
     if schema is None or not complete or not check_slots(ev, mixin, schema, given.slots, ()):
         return None
     _keep_out(given.slots, schema, brackets)
-    return _put_around(ev, Application(mixin, tuple(given.slots), context.annotations, span), brackets, value, context)
+    return _put_around(ev, ir.Application(mixin, tuple(given.slots), context.annotations, span), brackets, value, context)
 
 
 def _filled(
     ev: Evaluation,
-    mixin: Instruction,
+    mixin: ir.Instruction,
     slot_field: Field,
     expression: Expression,
     given: CallInputs,
     within: EvaluationContext,
     inside: EvaluationContext,
-) -> Task[Slot | None]:
+) -> Task[ir.Slot | None]:
     """Return a slot of a mixin with what fills it: a choice that is left open, data, or a step of the brackets of `within`."""
     if is_plan_or_one_of(ev, expression, within):
         from instrc.compiler.bind.choices import choice_slot  # few mixins leave one
@@ -500,7 +489,7 @@ def _filled(
 
 
 def _put_around(
-    ev: Evaluation, application: Application, brackets: Brackets, value: BoundValue | None, context: EvaluationContext
+    ev: Evaluation, application: ir.Application, brackets: Brackets, value: BoundValue | None, context: EvaluationContext
 ) -> BoundValue | None:
     """Put a mixin around the steps of its brackets; return what its brackets are worth."""
     span = application.span
@@ -519,7 +508,7 @@ def _put_around(
     return value
 
 
-def _keep_out(slots: Sequence[Slot], schema: Json, brackets: Brackets) -> None:
+def _keep_out(slots: Sequence[ir.Slot], schema: Json, brackets: Brackets) -> None:
     """Let what slots read that come before all that a mixin holds stay outside of its brackets."""
     for slot in slots:
         if _stands_before(slot.name, schema):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from instrc import problems
+from instrc.compiler import ir
 from instrc.compiler.bind import called_programs
 from instrc.compiler.bind.called_programs import admits_literal
 from instrc.compiler.bind.evaluation import Evaluation
@@ -14,20 +15,6 @@ from instrc.compiler.bind.lookup import callee_of, find_instruction, find_vibe
 from instrc.compiler.bind.scopes import Called, CalledProgram, Special
 from instrc.compiler.bind.steps import EvaluationContext
 from instrc.compiler.bind.values import Data, Inner, StepResult, address_from
-from instrc.compiler.graph import (
-    NO_TIMING,
-    Among,
-    Do,
-    Fusion,
-    Instruction,
-    Path,
-    PlannableTool,
-    Planned,
-    Region,
-    Slot,
-    Step,
-    TypedArgument,
-)
 from instrc.compiler.plan_schema import RUN_PLAN, part_of, plan_schema
 from instrc.compiler.trampoline import Task, Work
 from instrc.language.surface import Annotated, Call, Expression, Field, Name, Uri
@@ -42,30 +29,30 @@ from instrc.text.source import Span
 # Literals that a called program is given, where it needs a path: in lists, in `until`, and as what a choice is made from.
 
 
-def path_of_constant(ev: Evaluation, literal: Data, context: EvaluationContext, span: Span) -> Path:
+def path_of_constant(ev: Evaluation, literal: Data, context: EvaluationContext, span: Span) -> ir.Path:
     """Return a path to a literal: to a block that gives it, which stands where the program is called."""
     *_, root = context.scope.outwards()
     home = EvaluationContext(root, root.region)
-    body = Region(ev.steps.open_region(root.region, span), (), Constant(literal.value), span)
-    content = Do(body)
-    step = Step(len(ev.steps.table), "do", None, "block", False, content, (), (), None, span)  # noqa: FBT003  # a block has no `output`
-    signs = ev.steps.identities.of("block", "do", (ev.steps.identity(body),), NO_TIMING, None)
+    body = ir.Region(ev.steps.open_region(root.region, span), (), Constant(literal.value), span)
+    content = ir.Do(body)
+    step = ir.Step(len(ev.steps.table), "do", None, "block", False, content, (), (), None, span)  # noqa: FBT003  # a block has no `output`
+    signs = ev.steps.identities.of("block", "do", (ev.steps.identity(body),), ir.NO_TIMING, None)
     number = ev.steps.one(step, signs, home)
     if number != step.number:
         ev.steps.drop([body.number])
-    return Path(number)
+    return ir.Path(number)
 
 
 # `Plan(…)` and `OneOf(…)`: schemas that say what a model, or a person, may decide on.
 
 
-Collect: TypeAlias = "Callable[[Evaluation, Instruction, tuple[Written, ...], Span, EvaluationContext], Work[CallInputs]]"
+Collect: TypeAlias = "Callable[[Evaluation, ir.Instruction, tuple[Written, ...], Span, EvaluationContext], Work[CallInputs]]"
 """Evaluates what stands in the brackets of a call, in which choices may stand in turn."""
 
 
 def choice_slot(
     ev: Evaluation, written: Field, expression: Expression, context: EvaluationContext, given: CallInputs, collect: Collect
-) -> Task[Slot | None]:
+) -> Task[ir.Slot | None]:
     """Make the slot of `Plan(…)` or `OneOf(…)`; what it needs is given to the step without being shown."""
     annotations: list[Json] = []
     while isinstance(expression, Annotated):
@@ -82,13 +69,13 @@ def choice_slot(
     if made is None:
         return None
     schema, engine = made
-    content = Fusion(Instruction(expression.callee.text, None, schema), (), tuple(annotations), (), expression.span)
+    content = ir.Fusion(ir.Instruction(expression.callee.text, None, schema), (), tuple(annotations), (), expression.span)
     return ev.steps.identities.slot(written.key, content, written.key_span, engine=engine)
 
 
 def _one_of(
     ev: Evaluation, call: Call, context: EvaluationContext, given: CallInputs
-) -> Task[tuple[dict[str, Json], Among] | None]:
+) -> Task[tuple[dict[str, Json], ir.Among] | None]:
     if len(call.arguments) != 1 or call.arguments[0].label is not None:
         ev.report.add(problems.steps.NotAValue(at=call.span, word=call.span.text, choosing=True))
         return None
@@ -101,13 +88,13 @@ def _one_of(
             ev.report.add(problems.steps.NotAValue(at=written.span, word=written.span.text, choosing=True))
         return None
     given.chosen = (*given.chosen, value.path)
-    return {}, Among(value.path, written.span)
+    return {}, ir.Among(value.path, written.span)
 
 
 def _plan(
     ev: Evaluation, call: Call, context: EvaluationContext, given: CallInputs, collect: Collect
-) -> Task[tuple[dict[str, Json], Planned] | None]:
-    tools: dict[str, PlannableTool] = {}
+) -> Task[tuple[dict[str, Json], ir.Planned] | None]:
+    tools: dict[str, ir.PlannableTool] = {}
     complete = True
     for each in call.arguments:
         tool = yield _tool(ev, each, context, collect)
@@ -118,15 +105,15 @@ def _plan(
             complete = False
         else:
             tools[tool.name] = tool
-            given.needs += tuple([each.value for each in tool.bound if isinstance(each.value, Path)])
+            given.needs += tuple([each.value for each in tool.bound if isinstance(each.value, ir.Path)])
     if not call.arguments:
         ev.report.add(problems.plans.NotForPlans(at=call.span, word="Plan()"))
         return None
-    planned = Planned(tuple(tools.values()))
+    planned = ir.Planned(tuple(tools.values()))
     return (plan_schema(planned.tools), planned) if complete else None
 
 
-def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect: Collect) -> Task[PlannableTool | None]:
+def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect: Collect) -> Task[ir.PlannableTool | None]:
     """Read one tool: an activity or a process, and what the program gives to it."""
     expression = written.value
     bound: tuple[Written, ...] = ()
@@ -143,7 +130,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
         if called is None:
             return None
     made = None
-    if isinstance(called, Instruction):
+    if isinstance(called, ir.Instruction):
         made = _described(ev, called, expression.span, context)
     elif isinstance(called, CalledProgram):
         inputs = called_programs.input_schemas(ev, called, expression.span, context)
@@ -162,7 +149,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
     given = yield collect(ev, RUN_PLAN, labelled, expression.span, context.inside())
     if not given.complete or called is None or isinstance(called, Special):
         return None
-    segment = called.name if isinstance(called, Instruction) else called.file.segment
+    segment = called.name if isinstance(called, ir.Instruction) else called.file.segment
     closed = known and not arguments.get("additionalProperties")
     wrong = [each.label for each in bound if each.label is not None and closed and each.label not in known]
     for label in wrong:
@@ -175,10 +162,10 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
         return None
     name = pascal(segment) if process else segment
     if not process:
-        return PlannableTool(name, "activity", segment, arguments, output, tuple(given.arguments))
+        return ir.PlannableTool(name, "activity", segment, arguments, output, tuple(given.arguments))
     file = _file_of(ev, called)
     target = _target(ev, called, file, expression.span, context)
-    return PlannableTool(name, "process", target, arguments, output, tuple(given.arguments), file)
+    return ir.PlannableTool(name, "process", target, arguments, output, tuple(given.arguments), file)
 
 
 def _fit(ev: Evaluation, given: CallInputs, known: JsonObject, callee: str, within: Span) -> bool:
@@ -191,13 +178,15 @@ def _fit(ev: Evaluation, given: CallInputs, known: JsonObject, callee: str, with
         if isinstance(each.value, Constant):
             fits = admits_literal(ev, schema, label, each.value.value, at, callee) and fits
         else:
-            ev.passed.append(TypedArgument(callee, label, each.value, schema, within, at))
+            ev.passed.append(ir.TypedArgument(callee, label, each.value, schema, within, at))
     return fits
 
 
-def _target(ev: Evaluation, called: Instruction | CalledProgram, file: str | None, at: Span, context: EvaluationContext) -> str:
+def _target(
+    ev: Evaluation, called: ir.Instruction | CalledProgram, file: str | None, at: Span, context: EvaluationContext
+) -> str:
     """Return the address of a process as it is found from the program that is compiled."""
-    target = called.uri or called.name if isinstance(called, Instruction) else called.reference
+    target = called.uri or called.name if isinstance(called, ir.Instruction) else called.reference
     if file is None or not context.scope.program.calls:
         return target
     address = address_from(ev.instructions.registry, target, file)  # named by a program with roots of its own
@@ -206,7 +195,7 @@ def _target(ev: Evaluation, called: Instruction | CalledProgram, file: str | Non
     return address or target
 
 
-def _file_of(ev: Evaluation, called: Instruction | CalledProgram) -> str | None:
+def _file_of(ev: Evaluation, called: ir.Instruction | CalledProgram) -> str | None:
     """Return the file of a process, as its own roots say: whoever calls the program may have another of this address."""
     if isinstance(called, CalledProgram):
         return called.file.path
@@ -224,7 +213,7 @@ def _named_argument(written: Written) -> Written:
 
 
 def _described(
-    ev: Evaluation, called: Instruction, at: Span, context: EvaluationContext
+    ev: Evaluation, called: ir.Instruction, at: Span, context: EvaluationContext
 ) -> tuple[dict[str, Json], Json, bool] | None:
     """Return the arguments of a tool, its output, and whether it is a process; `None` if it cannot be one."""
     schema = ev.flat(called, at)
@@ -252,11 +241,11 @@ def _of_inputs(inputs: dict[str, Json]) -> dict[str, Json]:
     return {"type": "object", "properties": inputs, "required": needed}
 
 
-def _arguments(ev: Evaluation, called: Instruction, schema: Json, at: Span, context: EvaluationContext) -> dict[str, Json]:
+def _arguments(ev: Evaluation, called: ir.Instruction, schema: Json, at: Span, context: EvaluationContext) -> dict[str, Json]:
     """Return what an activity is called with: its preparation's schema, else its own beside `output`, else anything."""
     if context.scope.program.instructions.named(called.base_name):
         preparation = find_instruction(ev, Name(called.base_name, at), context.scope)
-        if isinstance(preparation, Instruction) and preparation.kind == "model":
+        if isinstance(preparation, ir.Instruction) and preparation.kind == "model":
             made = ev.flat(preparation, at)
             if isinstance(made, dict):
                 return _without_property(made, "output")

@@ -14,27 +14,9 @@ from instrc.compiler.bind.lookup import callee_of, find_vibe, look_up, not_calla
 from instrc.compiler.bind.scopes import CONTEXTS, CalledProgram, InputName, LocalName, Special, goal
 from instrc.compiler.bind.steps import EvaluationContext
 from instrc.compiler.bind.values import BoundValue, Data, Inner, StepResult
-from instrc.compiler.graph import TIMING, Instruction, Path
+from instrc.compiler.ir import TIMING, Instruction, Path
 from instrc.compiler.trampoline import Task, Work
-from instrc.language.surface import (
-    Access,
-    Annotated,
-    Argument,
-    Array,
-    Call,
-    Do,
-    Each,
-    Expression,
-    Inline,
-    Literal,
-    Name,
-    Object,
-    Pipe,
-    Repeat,
-    Try,
-    Uri,
-    When,
-)
+from instrc.language import surface
 from instrc.problems.problem import Problem
 from instrc.text.durations import from_words, is_duration, is_no_time
 from instrc.text.jsonvalue import Json
@@ -43,7 +25,7 @@ from instrc.text.source import Span
 # Pipes: each stage is given the value of the one before.
 
 
-def evaluate_pipe(ev: Evaluation, pipe: Pipe, context: EvaluationContext) -> Task[BoundValue | None]:
+def evaluate_pipe(ev: Evaluation, pipe: surface.Pipe, context: EvaluationContext) -> Task[BoundValue | None]:
     """Evaluate the last stage; each stage is given the value of the one before."""
     stages = pipe.stages
     if goal(stages[0], context.scope) is not None:
@@ -54,7 +36,7 @@ def evaluate_pipe(ev: Evaluation, pipe: Pipe, context: EvaluationContext) -> Tas
     complete = True
     for i, stage in enumerate(stages):
         here = last if i == len(stages) - 1 else within
-        if (i > 0 or context.own or isinstance(stage, Array)) and not _is_stage(ev, stage, context):
+        if (i > 0 or context.own or isinstance(stage, surface.Array)) and not _is_stage(ev, stage, context):
             complete = False
             continue
         if i > 0:
@@ -67,20 +49,22 @@ def evaluate_pipe(ev: Evaluation, pipe: Pipe, context: EvaluationContext) -> Tas
     return value if complete else None
 
 
-def _is_stage(ev: Evaluation, stage: Expression, context: EvaluationContext) -> bool:
+def _is_stage(ev: Evaluation, stage: surface.Expression, context: EvaluationContext) -> bool:
     """Tell whether an expression can take what is piped into it; a name of a value cannot."""
-    while isinstance(stage, Annotated):
+    while isinstance(stage, surface.Annotated):
         stage = stage.value
-    if isinstance(stage, Array) and any(isinstance(item, Name | Call | Uri | Pipe) for item in stage.items):
+    if isinstance(stage, surface.Array) and any(
+        isinstance(item, surface.Name | surface.Call | surface.Uri | surface.Pipe) for item in stage.items
+    ):
         ev.report.add(problems.habits.ListOfSteps(at=stage.span))
         return False
-    if isinstance(stage, Literal | Array):
+    if isinstance(stage, surface.Literal | surface.Array):
         ev.report.add(problems.calls.MisplacedData(at=stage.span))
         return False
-    if isinstance(stage, Access) and isinstance(stage.base, Name):
+    if isinstance(stage, surface.Access) and isinstance(stage.base, surface.Name):
         ev.report.add(problems.calls.NotCallable(at=stage.span, word=stage.span.text, places=()))
         return False
-    if isinstance(stage, Name):
+    if isinstance(stage, surface.Name):
         found = context.scope.find(stage.text)
         if (
             context.find(stage.text) is not None
@@ -103,38 +87,38 @@ def _is_stage(ev: Evaluation, stage: Expression, context: EvaluationContext) -> 
 # A task that has met a mistake reports it and returns `None`; whoever needs the value then stays silent.
 
 
-def evaluate(ev: Evaluation, expression: Expression, context: EvaluationContext) -> Work[BoundValue | None]:
+def evaluate(ev: Evaluation, expression: surface.Expression, context: EvaluationContext) -> Work[BoundValue | None]:
     """Evaluate any expression."""
-    if type(expression) is Call:
+    if type(expression) is surface.Call:
         return _call(ev, expression.callee, expression.arguments, expression.span, context)
-    if type(expression) is Name:
+    if type(expression) is surface.Name:
         return _name(ev, expression, context)
     match expression:
-        case Do() | When() | Each() | Repeat() | Try():
+        case surface.Do() | surface.When() | surface.Each() | surface.Repeat() | surface.Try():
             return evaluate_block(ev, expression, context)
-        case Uri():
+        case surface.Uri():
             return _call(ev, expression, (), expression.span, context)
-        case Inline(schema, span):
+        case surface.Inline(schema, span):
             title = schema.get("title")
             instruction = Instruction(title if isinstance(title, str) and title.strip() else "inline", None, schema)
             return call(ev, instruction, (), span, context)
-        case Annotated():
+        case surface.Annotated():
             return _annotated(ev, expression, context)
-        case Pipe():
+        case surface.Pipe():
             return evaluate_pipe(ev, expression, context)
-        case Object():
+        case surface.Object():
             from instrc.compiler.bind.braces import object_of_values  # many programs have none
 
             return object_of_values(ev, expression, context)
-        case Literal(value, span):
+        case surface.Literal(value, span):
             refuse_annotations(ev, span, context)
             return Data(value)
-        case Array(_, span):
+        case surface.Array(_, span):
             refuse_annotations(ev, span, context)
             reported = len(ev.report.problems)
             data = data_of(ev, expression)
             return Data(data) if len(ev.report.problems) == reported else None
-        case Access():
+        case surface.Access():
             return access(ev, expression, context)
 
 
@@ -143,7 +127,7 @@ def _duration_of(text: str) -> str | None:
     return text.upper() if is_duration(text.upper()) else from_words(text)
 
 
-def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -> Task[BoundValue | None]:
+def _annotated(ev: Evaluation, written: surface.Annotated, context: EvaluationContext) -> Task[BoundValue | None]:
     """Evaluate an expression with an `@`: deadline and delay are for the engine, the rest is for the schema."""
     annotation = written.annotation
     added: dict[str, Json] = {"description": annotation} if isinstance(annotation, str) else dict(annotation)
@@ -175,7 +159,7 @@ def _at_annotation(problem: Problem, at: Span) -> Problem:
     return replace(problem, at=at, calls=()) if elsewhere and problem.name == "misplaced-annotation" else problem
 
 
-def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Work[BoundValue | None]:
+def _name(ev: Evaluation, name: surface.Name, context: EvaluationContext) -> Work[BoundValue | None]:
     """Evaluate a bare name."""
     found = context.scope.look_up(name.text) if context.keys is None else look_up(name, context)
     if isinstance(found, LocalName):
@@ -198,10 +182,14 @@ def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Work[BoundV
 
 
 def _call(
-    ev: Evaluation, callee: Name | Uri, arguments: tuple[Argument, ...], span: Span, context: EvaluationContext
+    ev: Evaluation,
+    callee: surface.Name | surface.Uri,
+    arguments: tuple[surface.Argument, ...],
+    span: Span,
+    context: EvaluationContext,
 ) -> Work[BoundValue | None]:
     """Evaluate a call of whatever a name or a reference stands for."""
-    called = callee_of(ev, callee, context) if isinstance(callee, Name) else find_vibe(ev, callee, context.scope)
+    called = callee_of(ev, callee, context) if isinstance(callee, surface.Name) else find_vibe(ev, callee, context.scope)
     match called:
         case Instruction():
             if is_plain(called):
@@ -212,7 +200,7 @@ def _call(
 
             return start(ev, called, arguments, span, context)
         case None:
-            if context.exported and not context.own and isinstance(callee, Name) and _holds_contexts(arguments):
+            if context.exported and not context.own and isinstance(callee, surface.Name) and _holds_contexts(arguments):
                 from instrc.compiler.bind.processes import process  # as above
 
                 return process(ev, Special("Process"), arguments, span, context)  # its name is told already
@@ -240,23 +228,23 @@ def _call(
             return process(ev, called, arguments, span, context)
 
 
-def _holds_contexts(arguments: tuple[Argument, ...]) -> bool:
+def _holds_contexts(arguments: tuple[surface.Argument, ...]) -> bool:
     """Tell whether an argument is a context, as only those of `Process` are."""
     for argument in arguments:
         value = argument.value
-        while isinstance(value, Annotated):
+        while isinstance(value, surface.Annotated):
             value = value.value
-        if isinstance(value, Call) and isinstance(value.callee, Name) and value.callee.text in CONTEXTS:
+        if isinstance(value, surface.Call) and isinstance(value.callee, surface.Name) and value.callee.text in CONTEXTS:
             return True
     return False
 
 
-def _mistakes_in(ev: Evaluation, arguments: tuple[Argument, ...], context: EvaluationContext) -> Task[None]:
+def _mistakes_in(ev: Evaluation, arguments: tuple[surface.Argument, ...], context: EvaluationContext) -> Task[None]:
     """Read the arguments of a call that is a mistake itself, for the mistakes in them."""
     inside = context.inside()
     for argument in arguments:
-        if isinstance(argument.value, Object):
+        if isinstance(argument.value, surface.Object):
             for field in argument.value.fields:
-                yield ev.value(field.value or Name(field.key, field.key_span), inside)
+                yield ev.value(field.value or surface.Name(field.key, field.key_span), inside)
         else:
             yield ev.value(argument.value, inside)

@@ -14,8 +14,8 @@ from instrc import problems
 from instrc.compiler.bind.scopes import Ends, LocalName, Scope
 from instrc.compiler.bind.steps import NOTHING_FORESEEN, EvaluationContext, Foreseen, Identities, Steps
 from instrc.compiler.bind.values import BoundValue, paths_read
-from instrc.compiler.graph import NO_TIMING, Bodies, Instruction, InstructionKind, Path, Reached, Rounds, TypedArgument
 from instrc.compiler.instructions import InstructionTable
+from instrc.compiler.ir import NO_TIMING, Bodies, Instruction, InstructionKind, Path, Reached, Rounds, TypedArgument
 from instrc.compiler.trampoline import Task, Then, Work
 from instrc.language.surface import Binding, Expression, Name
 from instrc.problems.problem import CompileError

@@ -12,7 +12,7 @@ from instrc import problems
 from instrc.compiler.bind.evaluation import Evaluation, property_names
 from instrc.compiler.bind.steps import EvaluationContext, slot_reads
 from instrc.compiler.bind.values import BoundValue, Brackets, Data, Inner, Members, StepResult, paths_read
-from instrc.compiler.graph import NO_TIMING, Argument, Instruction, Path, Slot
+from instrc.compiler.ir import NO_TIMING, Argument, Instruction, Path, Slot
 from instrc.language.surface import Annotated, Array, Call, Expression, Literal, Name, Object, Uri
 from instrc.problems.suggest import nearest
 from instrc.process.flow import Constant

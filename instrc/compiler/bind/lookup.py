@@ -25,8 +25,8 @@ from instrc.compiler.bind.scopes import (
 )
 from instrc.compiler.bind.steps import EvaluationContext
 from instrc.compiler.bind.values import BoundValue
-from instrc.compiler.graph import Instruction, suffix_of
 from instrc.compiler.instructions import InstructionTable
+from instrc.compiler.ir import Instruction, suffix_of
 from instrc.language.surface import Access, Annotated, Binding, Call, Expression, Name, Object, Uri
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.suggest import comparison_key, nearest, twin, typed_on_latin

@@ -14,25 +14,9 @@ from instrc.compiler.bind.lookup import alias, callee_of, find_instruction, name
 from instrc.compiler.bind.scopes import CONTEXTS, CalledProgram, Scope, Special, timing_words
 from instrc.compiler.bind.steps import PRIVATE, PROGRAM, EvaluationContext
 from instrc.compiler.bind.values import BoundValue, BraceNames, Cut, Inner, Members, StepResult, step_numbers
-from instrc.compiler.graph import Argument, Context, Fusion, Instruction, Path, Slot
+from instrc.compiler.ir import Argument, Context, Fusion, Instruction, Path, Slot
 from instrc.compiler.trampoline import Task
-from instrc.language.surface import (
-    Access,
-    Annotated,
-    Call,
-    Do,
-    Each,
-    Expression,
-    Field,
-    Literal,
-    Name,
-    Object,
-    Repeat,
-    Try,
-    Uri,
-    When,
-    children,
-)
+from instrc.language import surface
 from instrc.language.surface import Argument as Written
 from instrc.problems.problem import CompileError
 from instrc.process.flow import EXECUTORS, Constant, Executor
@@ -43,9 +27,11 @@ from instrc.text.source import Span
 # Find keys in the contexts of a process that place nothing and that nothing reads: other names for what is there already.
 
 
-def idle_keys(ev: Evaluation, contexts: list[Expression], placing: set[int], context: EvaluationContext) -> list[Field]:
+def idle_keys(
+    ev: Evaluation, contexts: list[surface.Expression], placing: set[int], context: EvaluationContext
+) -> list[surface.Field]:
     """Return such fields, in order; `placing` are the contexts that place steps, and `context` is where the process stands."""
-    found: list[Field] = []
+    found: list[surface.Field] = []
     known: set[str] = set()
     last_read = {name: index for index, expression in enumerate(contexts) for name in _names(expression)}
     for index, expression in enumerate(contexts):
@@ -56,35 +42,42 @@ def idle_keys(ev: Evaluation, contexts: list[Expression], placing: set[int], con
     return found
 
 
-def _fields(expression: Expression) -> list[Field]:
-    arguments = expression.arguments if isinstance(expression, Call) else ()
-    return [field for each in arguments if each.label is None and isinstance(each.value, Object) for field in each.value.fields]
+def _fields(expression: surface.Expression) -> list[surface.Field]:
+    arguments = expression.arguments if isinstance(expression, surface.Call) else ()
+    return [
+        field
+        for each in arguments
+        if each.label is None and isinstance(each.value, surface.Object)
+        for field in each.value.fields
+    ]
 
 
-def _is_known(ev: Evaluation, value: Expression, known: set[str], context: EvaluationContext) -> bool:
+def _is_known(ev: Evaluation, value: surface.Expression, known: set[str], context: EvaluationContext) -> bool:
     """Tell whether a value is only the name of something that is there already, or braces around such names or nothing."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, Object):
-            waiting.extend(field.value or Name(field.key, field.key_span) for field in each.fields)
+        if isinstance(each, surface.Object):
+            waiting.extend(field.value or surface.Name(field.key, field.key_span) for field in each.fields)
         elif not (
-            isinstance(each, Access) or (isinstance(each, Name) and each.text in known) or names_a_value(ev, each, context)
+            isinstance(each, surface.Access)
+            or (isinstance(each, surface.Name) and each.text in known)
+            or names_a_value(ev, each, context)
         ):
             return False
     return True
 
 
-def _names(expression: Expression) -> Iterator[str]:
+def _names(expression: surface.Expression) -> Iterator[str]:
     """Yield the names that stand anywhere in an expression."""
     waiting = [expression]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, Name):
+        if isinstance(each, surface.Name):
             yield each.text
-        elif isinstance(each, Object):
+        elif isinstance(each, surface.Object):
             yield from (field.key for field in each.fields if field.value is None)
-        waiting.extend(children(each))
+        waiting.extend(surface.children(each))
 
 
 # `Process` and its contexts: a process that is cut by hand.
@@ -105,7 +98,7 @@ def process(
     for index, each in enumerate(written):
         inside = replace(context.inside(), by_hand=True, keys=keys, braces=ev.braces(context, index))
         block, _ = _open_up(ev, each.value, context.scope)
-        if isinstance(block, When | Each | Repeat | Try | Do):
+        if isinstance(block, surface.When | surface.Each | surface.Repeat | surface.Try | surface.Do):
             chunk = yield _block(ev, each, inside)
         else:
             chunk = yield _context(ev, each, inside, later)
@@ -126,10 +119,10 @@ def process(
 def _awaits(ev: Evaluation, written: Written, chunk: Context, keys: BraceNames, scope: Scope) -> bool:
     """Tell whether a context of the server names calls only whose `output` it is to give: `Server_Context({ found })`."""
     expression, _ = _open_up(ev, written.value, scope)
-    if chunk.executor != "server" or not isinstance(expression, Call):
+    if chunk.executor != "server" or not isinstance(expression, surface.Call):
         return False
-    named = [field for each in expression.arguments if isinstance(each.value, Object) for field in each.value.fields]
-    values = [keys.find(field.key) for field in named if field.value is None or isinstance(field.value, Name)]
+    named = [field for each in expression.arguments if isinstance(each.value, surface.Object) for field in each.value.fields]
+    values = [keys.find(field.key) for field in named if field.value is None or isinstance(field.value, surface.Name)]
     steps = [
         ev.steps.table[each.path.origin] for each in values if isinstance(each, StepResult) and isinstance(each.path.origin, int)
     ]
@@ -168,19 +161,21 @@ def _context(ev: Evaluation, written: Written, context: EvaluationContext, later
     expression, annotations = _open_up(ev, written.value, context.scope)
     special = (
         callee_of(ev, expression.callee, context)
-        if isinstance(expression, Call) and isinstance(expression.callee, Name)
+        if isinstance(expression, surface.Call) and isinstance(expression.callee, surface.Name)
         else None
     )
-    if isinstance(expression, Call) and isinstance(expression.callee, Name) and special is None:
+    if isinstance(expression, surface.Call) and isinstance(expression.callee, surface.Name) and special is None:
         return None  # that it is unknown has been reported
-    if not isinstance(expression, Call) or not isinstance(special, Special) or special.name not in CONTEXTS:
-        held = isinstance(expression, Object) and any(isinstance(field.value, Call) for field in expression.fields)
+    if not isinstance(expression, surface.Call) or not isinstance(special, Special) or special.name not in CONTEXTS:
+        held = isinstance(expression, surface.Object) and any(
+            isinstance(field.value, surface.Call) for field in expression.fields
+        )
         ev.report.add(problems.calls.MisplacedContext(at=written.value.span, word=written.value.span.text, held=held))
         return None
     executor: Executor = CONTEXTS[special.name]  # type: ignore[assignment]  # the table holds executors only
     start = len(ev.steps.table)
     for each in expression.arguments:
-        if each.label is None and isinstance(each.value, Object):
+        if each.label is None and isinstance(each.value, surface.Object):
             for early in _early(each.value.fields, context, later):
                 ev.report.add(
                     problems.steps.CutAgainstDataFlow(
@@ -219,18 +214,18 @@ def _context(ev: Evaluation, written: Written, context: EvaluationContext, later
     return Context(executor, ev.steps.units(new), annotations, expression.span)
 
 
-def _open_up(ev: Evaluation, expression: Expression, scope: Scope) -> tuple[Expression, tuple[Json, ...]]:
+def _open_up(ev: Evaluation, expression: surface.Expression, scope: Scope) -> tuple[surface.Expression, tuple[Json, ...]]:
     """Return the call behind annotations and local names, and the annotations."""
     annotations: list[Json] = []
     seen: set[tuple[int, str]] = set()
     while True:
-        if isinstance(expression, Annotated):
+        if isinstance(expression, surface.Annotated):
             added = expression.annotation
             for word in timing_words(added):
                 ev.report.add(problems.blocks.MisplacedDeadline(at=expression.annotation_span, word=word, place="context"))
             annotations.insert(0, {"description": added} if isinstance(added, str) else added)
             expression = expression.value
-        elif isinstance(expression, Name) and (found := scope.find(expression.text)) and found.key not in seen:
+        elif isinstance(expression, surface.Name) and (found := scope.find(expression.text)) and found.key not in seen:
             seen.add(found.key)
             ev.note_read(expression.text, scope)
             expression, scope = found.binding.value, found.scope
@@ -243,32 +238,32 @@ def _keys_of(ev: Evaluation, written: tuple[Written, ...], scope: Scope) -> dict
     found: dict[str, Span] = {}
     for each in written:
         expression, _ = _open_up(ev, each.value, scope)
-        if isinstance(expression, Call):
+        if isinstance(expression, surface.Call):
             for argument in expression.arguments:
-                if isinstance(argument.value, Object):
+                if isinstance(argument.value, surface.Object):
                     for field in argument.value.fields:
                         found.setdefault(field.key, field.key_span)
     return found
 
 
-def _early(fields: tuple[Field, ...], context: EvaluationContext, later: dict[str, Span]) -> list[Name]:
+def _early(fields: tuple[surface.Field, ...], context: EvaluationContext, later: dict[str, Span]) -> list[surface.Name]:
     """Return names in the calls of some fields that are keys of this or a later context and not given yet."""
-    found: list[Name] = []
+    found: list[surface.Name] = []
     known: set[str] = set()
     given = context.keys.fields if context.keys else {}
     for field in fields:
-        waiting: list[Expression | None] = [field.value]
+        waiting: list[surface.Expression | None] = [field.value]
         while waiting:
             each = waiting.pop()
             match each:
-                case Name(text) if text in later and text not in known and text not in given:
+                case surface.Name(text) if text in later and text not in known and text not in given:
                     found.append(each)
-                case Call(_, arguments):
+                case surface.Call(_, arguments):
                     waiting.extend(argument.value for argument in arguments)
-                case Annotated(value):
+                case surface.Annotated(value):
                     waiting.append(value)
-                case Object(inner):
-                    waiting.extend(x.value or Name(x.key, x.key_span) for x in inner)
+                case surface.Object(inner):
+                    waiting.extend(x.value or surface.Name(x.key, x.key_span) for x in inner)
                 case _:
                     pass
         known.add(field.key)
@@ -288,7 +283,7 @@ def start(
     keys = BraceNames.within(context.keys)
     inside = replace(context.inside(), keys=keys, braces=ev.braces(context, ev.steps.identities.written(written)))
     for field in fields:
-        expression = field.value or Name(field.key, field.key_span)
+        expression = field.value or surface.Name(field.key, field.key_span)
         if is_data(expression):
             slots.append(ev.steps.identities.slot(field.key, Constant(data_of(ev, expression)), field.key_span))
             continue
@@ -301,15 +296,15 @@ def start(
     return StepResult(Path(_add(ev, instruction, tuple(slots), context, span)))
 
 
-def _launches_fields(ev: Evaluation, instruction: Instruction, written: tuple[Written, ...]) -> tuple[list[Field], bool]:
+def _launches_fields(ev: Evaluation, instruction: Instruction, written: tuple[Written, ...]) -> tuple[list[surface.Field], bool]:
     """Return what is given by name, in braces or in brackets, and whether that is all: a plain argument has no slot to go to."""
-    fields: list[Field] = []
+    fields: list[surface.Field] = []
     complete = True
     for each in written:
-        if each.label is None and isinstance(each.value, Object):
+        if each.label is None and isinstance(each.value, surface.Object):
             fields += each.value.fields
         elif each.label is not None:
-            fields.append(Field(each.label, each.label_span or each.value.span, each.value))
+            fields.append(surface.Field(each.label, each.label_span or each.value.span, each.value))
         else:
             ev.report.add(problems.calls.TooManyArguments(at=each.value.span, mixin=instruction.name, first=None))
             complete = False
@@ -317,11 +312,11 @@ def _launches_fields(ev: Evaluation, instruction: Instruction, written: tuple[Wr
 
 
 def _place_slot(
-    ev: Evaluation, holder: Instruction, field: Field, expression: Expression, context: EvaluationContext
+    ev: Evaluation, holder: Instruction, field: surface.Field, expression: surface.Expression, context: EvaluationContext
 ) -> Task[Slot | None]:
     """Place the model steps of an expression in a slot: one becomes the slot, several stand in it under their keys."""
     brackets = brackets_at(ev, context)
-    if isinstance(expression, Object):
+    if isinstance(expression, surface.Object):
         block = yield braces.block(ev, expression, context, brackets, ())
         return None if block is None else calls.slot_of(ev, field, block[0])
     value = yield ev.value(expression, replace(context.given_to(brackets), key=PRIVATE))
@@ -339,11 +334,11 @@ def _place_slot(
 def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[BoundValue | None]:
     """Make the tool that launches a process kept as a vibe: its name as a constant, and its entry to fill in."""
     yield from ()
-    launcher = find_instruction(ev, Name("LaunchProcess", span), context.scope)
+    launcher = find_instruction(ev, surface.Name("LaunchProcess", span), context.scope)
     if not isinstance(launcher, Instruction):
         return None
     target = None
-    if len(written) == 1 and written[0].label is None and isinstance(written[0].value, Name | Uri):
+    if len(written) == 1 and written[0].label is None and isinstance(written[0].value, surface.Name | surface.Uri):
         reported = len(ev.report.problems)
         target = alias(ev, written[0].value, context.scope)
         if target is None and len(ev.report.problems) > reported:
@@ -358,7 +353,7 @@ def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Ev
         return _launching(ev, launcher, name, entry, {}, context, span)
     if not isinstance(target, Instruction) or target.uri is None:
         shown = written[0].value.span if written else span
-        named = len(written) == 1 and not isinstance(written[0].value, Literal)
+        named = len(written) == 1 and not isinstance(written[0].value, surface.Literal)
         at = written[1].value.span if len(written) > 1 else shown
         ev.report.add(problems.calls.NotAProcess(at=at, word=shown.text if named else "LaunchProcess()"))
         return None

@@ -10,29 +10,9 @@ from msgspec import Struct
 
 from instrc import problems
 from instrc.compiler.bind.values import BoundValue, BraceNames
-from instrc.compiler.graph import TIMING, Instruction
 from instrc.compiler.instructions import InstructionTable
-from instrc.language.surface import (
-    Annotated,
-    Binding,
-    Call,
-    Do,
-    Each,
-    Expression,
-    Inline,
-    Input,
-    Literal,
-    Name,
-    Object,
-    Program,
-    Repeat,
-    Try,
-    Uri,
-    When,
-    WrittenPart,
-    children,
-    parts,
-)
+from instrc.compiler.ir import TIMING, Instruction
+from instrc.language import surface
 from instrc.language.surface import Program as Parsed
 from instrc.problems.report import Report
 from instrc.problems.suggest import NearestNames
@@ -50,7 +30,7 @@ GIVEN = ("round", "previous", "rounds", "error")
 class BodyNames(msgspec.Struct):
     """The names of each body, by the offset at which it starts."""
 
-    locals: dict[int, dict[str, Binding]] = msgspec.field(default_factory=dict)
+    locals: dict[int, dict[str, surface.Binding]] = msgspec.field(default_factory=dict)
     read: dict[int, set[str]] = msgspec.field(default_factory=dict)
     """Those that an expression mentions."""
     mentioned: set[str] = msgspec.field(default_factory=set)
@@ -78,7 +58,7 @@ class BodyNames(msgspec.Struct):
 class _Close(msgspec.Struct, frozen=True, gc=False):
     """The body of a part has been read."""
 
-    part: WrittenPart
+    part: surface.WrittenPart
 
 
 class _Visible(msgspec.Struct, frozen=True, gc=False):
@@ -86,7 +66,7 @@ class _Visible(msgspec.Struct, frozen=True, gc=False):
 
     body: int | None
     at: Span | None
-    names: Mapping[str, Binding] = {}
+    names: Mapping[str, surface.Binding] = {}
     """Of a body: the statements of its names."""
 
     def place(self, name: str) -> Span | None:
@@ -94,10 +74,10 @@ class _Visible(msgspec.Struct, frozen=True, gc=False):
         return self.names[name].name.span if name in self.names else self.at
 
 
-_Task: TypeAlias = "WrittenPart | _Close | Expression"
+_Task: TypeAlias = "surface.WrittenPart | _Close | surface.Expression"
 
 
-def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[str], report: Report) -> BodyNames:
+def survey(program: surface.Program, known: dict[str, Span | None], reserved: frozenset[str], report: Report) -> BodyNames:
     """Return the names of all bodies of a program; `known` are the names that the program itself defines."""
     found = BodyNames()
     visible = {name: _Visible(None, span) for name, span in known.items()}
@@ -105,21 +85,21 @@ def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[
     """What the names that blocks give meant before, the innermost last."""
     mentioned: set[str] = set()
     """The names that stand in expressions since a body has begun or ended: what they mean is the same for all of them."""
-    waiting: list[_Task] = [each.value for each in reversed(program.statements) if not isinstance(each, Input)]
+    waiting: list[_Task] = [each.value for each in reversed(program.statements) if not isinstance(each, surface.Input)]
     while waiting:
         task = waiting.pop()
-        if type(task) is Call:
+        if type(task) is surface.Call:
             for argument in reversed(task.arguments):
-                if type(argument.value) is Name:
+                if type(argument.value) is surface.Name:
                     mentioned.add(argument.value.text)
                 else:
                     waiting.append(argument.value)
             task = task.callee
-        if type(task) is Name:
+        if type(task) is surface.Name:
             mentioned.add(task.text)
             continue
         match task:
-            case WrittenPart():
+            case surface.WrittenPart():
                 _note(mentioned, visible, found)
                 hidden += [(name, visible.get(name)) for name, _ in task.names]
                 _open(task, visible, found, reserved, report)
@@ -133,18 +113,18 @@ def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[
                         visible.pop(name, None)  # an element may be called like what its block gives
                     else:
                         visible[name] = before
-            case Do() | When() | Each() | Repeat() | Try():
-                if isinstance(task, Repeat | Try) and task.otherwise is not None:
-                    word = "try" if isinstance(task, Try) else "repeat"
+            case surface.Do() | surface.When() | surface.Each() | surface.Repeat() | surface.Try():
+                if isinstance(task, surface.Repeat | surface.Try) and task.otherwise is not None:
+                    word = "try" if isinstance(task, surface.Try) else "repeat"
                     found.others.append((word, task.body.span, task.otherwise.span))
-                for part in reversed(parts(task)):
+                for part in reversed(surface.parts(task)):
                     waiting += reversed((*part.before, part, *part.inside, *part.after, _Close(part)))
-            case Literal() | Uri() | Inline():
+            case surface.Literal() | surface.Uri() | surface.Inline():
                 pass
             case _:
-                if isinstance(task, Object):
+                if isinstance(task, surface.Object):
                     mentioned.update([each.key for each in task.fields if each.value is None])
-                waiting.extend(reversed(children(task)))
+                waiting.extend(reversed(surface.children(task)))
     _note(mentioned, visible, found)
     return found
 
@@ -163,10 +143,12 @@ def _note(mentioned: set[str], visible: dict[str, _Visible], found: BodyNames) -
     mentioned.clear()
 
 
-def _open(part: WrittenPart, visible: dict[str, _Visible], found: BodyNames, reserved: frozenset[str], report: Report) -> None:
+def _open(
+    part: surface.WrittenPart, visible: dict[str, _Visible], found: BodyNames, reserved: frozenset[str], report: Report
+) -> None:
     start = part.body.span.start
     found.read[start] = set()
-    names: dict[str, Binding] = {}
+    names: dict[str, surface.Binding] = {}
     home = _Visible(start, None, names)
     for name, span in part.names:
         if span is not None:
@@ -175,7 +157,7 @@ def _open(part: WrittenPart, visible: dict[str, _Visible], found: BodyNames, res
             found.elements.setdefault(name, span)
         visible[name] = _Visible(None, span)
     for statement in part.body.statements:
-        if isinstance(statement, Binding):
+        if isinstance(statement, surface.Binding):
             name = statement.name.text
             if name in reserved or name in visible:
                 _refuse(name, statement.name.span, visible, reserved, found, report)
@@ -205,11 +187,11 @@ class ProgramNames(msgspec.Struct, frozen=True, eq=False):
     True of this form: none is defined twice, none is reserved.
     """
 
-    program: Program
-    locals: Mapping[str, Binding]
+    program: surface.Program
+    locals: Mapping[str, surface.Binding]
     inputs: Mapping[str, Span | None]
     """`prompt` and the declared inputs."""
-    declared: tuple[Input, ...]
+    declared: tuple[surface.Input, ...]
     survey: BodyNames
     """Those of the bodies of its blocks."""
     taken: frozenset[str]
@@ -242,7 +224,7 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
     """
 
     number: int
-    locals: Mapping[str, Binding]
+    locals: Mapping[str, surface.Binding]
     inputs: Mapping[str, Span | None]
     """`prompt` and the declared inputs of the program."""
     program: ProgramNames
@@ -288,9 +270,9 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
             yield scope
             scope = scope.outer
 
-    def visible(self) -> dict[str, Binding]:
+    def visible(self) -> dict[str, surface.Binding]:
         """Return every local name that can be seen here, with its statement."""
-        found: dict[str, Binding] = {}
+        found: dict[str, surface.Binding] = {}
         for scope in self.outwards():
             found = {**scope.locals, **found}
         return found
@@ -311,7 +293,7 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
 class LocalName(msgspec.Struct, frozen=True, gc=False):
     """A local name: its statement and the scope it stands in."""
 
-    binding: Binding
+    binding: surface.Binding
     scope: Scope
 
     @property
@@ -324,12 +306,12 @@ class Ends:
     """Where names lead that only stand for names."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, str], tuple[Expression, Scope]] = {}
+        self._known: dict[tuple[int, str], tuple[surface.Expression, Scope]] = {}
 
-    def end(self, expression: Expression, scope: Scope) -> tuple[Expression, Scope]:
+    def end(self, expression: surface.Expression, scope: Scope) -> tuple[surface.Expression, Scope]:
         """Return what an expression leads to through names of nothing but names, and where; one of its names if it goes round."""
         way: list[tuple[int, str]] = []
-        while isinstance(expression, Name):
+        while isinstance(expression, surface.Name):
             found = scope.find(expression.text)
             if found is None:
                 break
@@ -346,10 +328,10 @@ class Ends:
     def is_alias(self, found: LocalName) -> bool:
         """Tell whether a local name is another name of an instruction, without looking that up."""
         value = found.binding.value
-        if isinstance(value, Call) or not isinstance(value, Name | Uri):
+        if isinstance(value, surface.Call) or not isinstance(value, surface.Name | surface.Uri):
             return False
         end, scope = self.end(value, found.scope)
-        return isinstance(end, Uri) or (isinstance(end, Name) and not is_defined(end.text, scope))
+        return isinstance(end, surface.Uri) or (isinstance(end, surface.Name) and not is_defined(end.text, scope))
 
 
 def is_defined(name: str, scope: Scope) -> bool:
@@ -357,16 +339,16 @@ def is_defined(name: str, scope: Scope) -> bool:
     return name in scope.inputs or scope.value(name) is not None or scope.find(name) is not None
 
 
-def goal(expression: Expression, scope: Scope) -> str | None:
+def goal(expression: surface.Expression, scope: Scope) -> str | None:
     """Return the goal that an expression states as the first stage of a pipe: a string, or a local name of one."""
     seen: set[tuple[int, str]] = set()
     while True:
         match expression:
-            case Annotated(value):
+            case surface.Annotated(value):
                 expression = value
-            case Literal(value):
+            case surface.Literal(value):
                 return value if isinstance(value, str) else None
-            case Name(text):
+            case surface.Name(text):
                 found = scope.find(text)
                 if found is None or found.key in seen:
                     return None
@@ -425,12 +407,12 @@ Meaning: TypeAlias = LocalName | InputName | Called
 
 def define(program: Parsed, report: Report, instructions: InstructionTable, calls: tuple[ProgramFile, ...] = ()) -> ProgramNames:
     """Return the names of a program; what is defined twice or reserved is reported and left out."""
-    locals_: dict[str, Binding] = {}
+    locals_: dict[str, surface.Binding] = {}
     inputs: dict[str, Span | None] = {"prompt": None}
-    declared: list[Input] = []
+    declared: list[surface.Input] = []
     refused: set[str] = set()
     for statement in program.statements:
-        if not isinstance(statement, Binding | Input):
+        if not isinstance(statement, surface.Binding | surface.Input):
             continue
         name = statement.name
         if name.text in RESERVED:
@@ -440,7 +422,7 @@ def define(program: Parsed, report: Report, instructions: InstructionTable, call
         first = inputs.get(name.text) or (locals_[name.text].name.span if name.text in locals_ else None)
         if first is not None:
             report.add(problems.names.RepeatedName(at=name.span, word=name.text, first=first))
-        elif isinstance(statement, Input):
+        elif isinstance(statement, surface.Input):
             for word in timing_words(statement.annotation):
                 report.add(problems.blocks.MisplacedDeadline(at=statement.span, word=word, place="input"))
             inputs[name.text] = name.span

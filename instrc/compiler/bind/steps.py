@@ -8,46 +8,10 @@ from types import MappingProxyType
 import msgspec
 from msgspec.structs import replace
 
+from instrc.compiler import ir
 from instrc.compiler.bind.scopes import Scope
 from instrc.compiler.bind.values import BoundValue, BraceNames, Brackets, StepResult, TakenUnit, step_numbers, units_held
-from instrc.compiler.graph import (
-    NO_TIMING,
-    Among,
-    Application,
-    Argument,
-    Filling,
-    Fusion,
-    Instruction,
-    Local,
-    MixinGroup,
-    ObjectReading,
-    Path,
-    Planned,
-    Reading,
-    Region,
-    Slot,
-    Step,
-    StepObject,
-    Timing,
-    Unit,
-    regions_of,
-)
 from instrc.language import surface
-from instrc.language.surface import (
-    Access,
-    Annotated,
-    Array,
-    Call,
-    Expression,
-    Inline,
-    Literal,
-    Name,
-    Object,
-    Pipe,
-    Uri,
-    bodies,
-    children,
-)
 from instrc.language.surface import Argument as Written
 from instrc.process.flow import Constant, Executor
 from instrc.text.jsontext import dumps
@@ -75,7 +39,7 @@ class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
     """It is itself what such brackets are given: a local name here stands for its expression."""
     annotations: tuple[Json, ...] = ()
     """What was written behind it with `@`, innermost first."""
-    timing: Timing = NO_TIMING
+    timing: ir.Timing = ir.NO_TIMING
     """The deadline and the delay that were written there."""
     braces: int = 0
     """The braces around it, by a number that braces of equal expressions share; keys in different braces are different steps."""
@@ -93,7 +57,7 @@ class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
     def inside(self) -> EvaluationContext:
         """Return the place of an argument: nothing that belongs to the call itself goes down to it."""
         own = self.own or self.direct or self.filling or self.placing or self.exported or self.annotations
-        if not own and self.key is None and self.timing is NO_TIMING:
+        if not own and self.key is None and self.timing is ir.NO_TIMING:
             return self
         return EvaluationContext(
             self.scope, self.region, self.piped, keys=self.keys, brackets=self.brackets, braces=self.braces, by_hand=self.by_hand
@@ -154,32 +118,32 @@ class Identities:
         """Return the number of a JSON value."""
         return self.of("json", dumps(value, indent=False))
 
-    def path(self, path: Path) -> Hashable:
+    def path(self, path: ir.Path) -> Hashable:
         """Return what tells a path from others, wherever the step that it leads to has been met."""
         origin = path.origin
         if type(origin) is int:
             step = self.steps[origin]
             return ("step", step, path.tail) if path.tail else step
         match origin:
-            case Local():  # whose it is, is asked where two steps are compared
+            case ir.Local():  # whose it is, is asked where two steps are compared
                 return ("local", origin.kind, origin.name, path.tail)
             case name:
                 return ("input", name, path.tail)
 
-    def reading(self, reading: Reading) -> Hashable:
+    def reading(self, reading: ir.Reading) -> Hashable:
         """Return what tells a value of a block from others."""
         match reading:
-            case Path():
+            case ir.Path():
                 return self.path(reading)
             case Constant():
                 return self.content(reading)
-            case ObjectReading(members):
+            case ir.ObjectReading(members):
                 return tuple((name, self.reading(member)) for name, member in members)
 
-    def content(self, content: Filling) -> int:
+    def content(self, content: ir.Filling) -> int:
         """Return the number of what fills a step or a slot; what fills the slots in it has its own already."""
         match content:
-            case Fusion():
+            case ir.Fusion():
                 called = self.instruction(content.instruction)
                 if not (content.slots or content.annotations or content.mixins):
                     return called
@@ -187,46 +151,46 @@ class Identities:
                 return self.of(called, self._slots(content.slots), self._jsons(content.annotations), uses)
             case Constant(value):
                 return self.of("constant", self.json(value))
-            case StepObject(units, annotations):
+            case ir.StepObject(units, annotations):
                 return self.of("block", tuple(map(self.unit, units)), self._jsons(annotations))
 
     def slot(
         self,
         name: str,
-        content: Filling,
+        content: ir.Filling,
         span: Span,
-        reads: tuple[Path, ...] = (),
-        engine: Planned | Among | None = None,
-    ) -> Slot:
+        reads: tuple[ir.Path, ...] = (),
+        engine: ir.Planned | ir.Among | None = None,
+    ) -> ir.Slot:
         """Return a slot with the number of its content."""
-        return Slot(name, content, reads, span, self.content(content), engine)
+        return ir.Slot(name, content, reads, span, self.content(content), engine)
 
-    def application(self, application: Application) -> int:
+    def application(self, application: ir.Application) -> int:
         """Return the number of a use of a mixin."""
         return self.of(
             "mixin", self.instruction(application.mixin), self._slots(application.slots), self._jsons(application.annotations)
         )
 
-    def unit(self, unit: Unit) -> Hashable:
+    def unit(self, unit: ir.Unit) -> Hashable:
         """Return what tells a unit from others: a step's own number; a group is known by its steps and what lies around them."""
         return self.steps[unit] if isinstance(unit, int) else ("group", self._groups[unit.number])
 
-    def enter(self, group: MixinGroup) -> None:
+    def enter(self, group: ir.MixinGroup) -> None:
         """Give a group its number; those in it have theirs."""
         self._groups[group.number] = self.of("group", self.application(group.application), tuple(map(self.unit, group.members)))
 
-    def instruction(self, instruction: Instruction) -> int:
+    def instruction(self, instruction: ir.Instruction) -> int:
         """Return the number of an instruction."""
         if instruction.uri is not None:
             return self.of(instruction.name, instruction.uri, instruction.home)
         return self.of(instruction.name, "inline", self.json(instruction.schema))
 
-    def arguments(self, arguments: Iterable[Argument]) -> tuple[Hashable, ...]:
+    def arguments(self, arguments: Iterable[ir.Argument]) -> tuple[Hashable, ...]:
         """Return what tells arguments from others."""
         found: list[Hashable] = []
         for each in arguments:
             value, label = each.value, each.label
-            sign = self.path(value) if type(value) is Path else self.content(value)  # type: ignore[arg-type]  # a constant
+            sign = self.path(value) if type(value) is ir.Path else self.content(value)  # type: ignore[arg-type]  # a constant
             found.append(sign if label is None else (label, sign))
         return tuple(found)
 
@@ -234,13 +198,13 @@ class Identities:
         """Return the number of the arguments of a call as they are written, wherever that is."""
         return self.of("arguments", *((each.label, self.expression(each.value)) for each in arguments))
 
-    def expression(self, expression: Expression) -> int:
+    def expression(self, expression: surface.Expression) -> int:
         """Return the number of an expression as it is written, wherever that is."""
         known = self._written
         waiting = [expression]
         while waiting:
             node = waiting[-1]
-            parts = children(node) if _key(node) not in known else ()
+            parts = surface.children(node) if _key(node) not in known else ()
             open_ = [part for part in parts if _key(part) not in known]
             if open_:
                 waiting.extend(open_)
@@ -250,26 +214,26 @@ class Identities:
                 known[_key(node)] = self.of(*self._signs(node), *(known[_key(part)] for part in parts))
         return known[_key(expression)]
 
-    def _signs(self, node: Expression) -> tuple[Hashable, ...]:
+    def _signs(self, node: surface.Expression) -> tuple[Hashable, ...]:
         """Return what tells an expression from others besides its parts."""
         match node:
-            case Name(text) | Uri(text):
+            case surface.Name(text) | surface.Uri(text):
                 return ("name", text)
-            case Literal(value):
+            case surface.Literal(value):
                 return ("literal", self.json(value))
-            case Inline(schema):
+            case surface.Inline(schema):
                 return ("inline", self.json(schema))
-            case Annotated(_, annotation):
+            case surface.Annotated(_, annotation):
                 return ("annotated", self.json(annotation))
-            case Call(_, arguments):
+            case surface.Call(_, arguments):
                 return ("call", *(argument.label for argument in arguments))
-            case Object(fields):
+            case surface.Object(fields):
                 return ("object", *((field.key, field.value is None) for field in fields))
-            case Pipe():
+            case surface.Pipe():
                 return ("pipe",)
-            case Array():
+            case surface.Array():
                 return ("array",)
-            case Access(_, members):
+            case surface.Access(_, members):
                 return ("access", *(member.text for member in members))
             case surface.When() | surface.Each() | surface.Repeat() | surface.Try() | surface.Do():
                 return ("block", *self._block_signs(node))
@@ -282,7 +246,7 @@ class Identities:
             case surface.When(branches):
                 conditions += [branch.condition for branch in branches]
             case surface.Each(name, source, most):
-                found += [name.text, source.value if isinstance(source, Literal) else None, most and most.value]
+                found += [name.text, source.value if isinstance(source, surface.Literal) else None, most and most.value]
             case surface.Repeat(name, _, _, until, most, keep):
                 found += [name and name.text, most and most.value, keep and keep.value]
                 conditions += [] if until is None else [until]
@@ -297,18 +261,18 @@ class Identities:
                         found.append(("is", self.json(value.value)))
                     case surface.Matches(_, schema):
                         found.append(("matches", self.json(schema)))
-        for body in bodies(block):
+        for body in surface.bodies(block):
             found.append(tuple(each.name.text if isinstance(each, surface.Binding) else None for each in body.statements))
         return found
 
-    def _slots(self, slots: Iterable[Slot]) -> tuple[Hashable, ...]:
+    def _slots(self, slots: Iterable[ir.Slot]) -> tuple[Hashable, ...]:
         return tuple((slot.name, slot.number, self._engine(slot.engine)) for slot in slots)
 
-    def _engine(self, engine: Planned | Among | None) -> Hashable:
+    def _engine(self, engine: ir.Planned | ir.Among | None) -> Hashable:
         match engine:
-            case Planned(tools):
+            case ir.Planned(tools):
                 return tuple((tool.kind, tool.target, self.arguments(tool.bound)) for tool in tools)
-            case Among(choices):
+            case ir.Among(choices):
                 return self.path(choices)
             case None:
                 return None
@@ -317,7 +281,7 @@ class Identities:
         return tuple(map(self.json, values))
 
 
-def _key(node: Expression) -> tuple[type, Span]:
+def _key(node: surface.Expression) -> tuple[type, Span]:
     return type(node), node.span
 
 
@@ -364,7 +328,7 @@ class Regions:
         """Return the region of a step; that of an input is the program."""
         return self._home[origin] if isinstance(origin, int) else PROGRAM
 
-    def home_of(self, path: Path) -> int:
+    def home_of(self, path: ir.Path) -> int:
         """Return the region that a path begins in: of a step, of the block that gives a name; that of an input is the program."""
         origin = path.origin
         if isinstance(origin, int):
@@ -388,7 +352,7 @@ class Regions:
 # Where blocks are carried out: one that equals a block further out is that block, with all that is in it.
 
 
-_NO_NAMES: frozenset[Local] = frozenset()
+_NO_NAMES: frozenset[ir.Local] = frozenset()
 
 
 class Foreseen(msgspec.Struct, frozen=True):
@@ -418,7 +382,7 @@ class BlockPlaces:
         self._foreseen = foreseen
         self._met: dict[int, int] = {}
         """How often a place was met."""
-        self._names: dict[int, frozenset[Local]] = {}
+        self._names: dict[int, frozenset[ir.Local]] = {}
         """The names of blocks around it that a step depends on, where there are any."""
         self._like: dict[int, list[tuple[int, int, int]]] = {}
         """By the identity of blocks: the label of each one's place, the region it was evaluated in, its step."""
@@ -435,7 +399,7 @@ class BlockPlaces:
         found = region if label is None else self._regions.labelled.get(label, region)
         return found if self._regions.around(found, region) else region
 
-    def note(self, place: int, region: int, ident: int, step: Step, *, new: bool) -> None:
+    def note(self, place: int, region: int, ident: int, step: ir.Step, *, new: bool) -> None:
         """Note that a block written in a region came out as a step, which is `new` or was there already."""
         home = self._regions.home(step.number)
         if home != region:
@@ -447,25 +411,25 @@ class BlockPlaces:
                     self.moved[other] = self._regions.labels[home]
         like.append((place, region, step.number))
 
-    def names(self, step: Step) -> frozenset[Local]:
+    def names(self, step: ir.Step) -> frozenset[ir.Local]:
         """Return the names of blocks around a step that it depends on, itself or through what it reads."""
         return self._names.get(step.number, _NO_NAMES)
 
-    def note_names(self, step: Step) -> None:
+    def note_names(self, step: ir.Step) -> None:
         """Work out what names of blocks a step depends on."""
         if not self.name_anything:
             return
         found = _NO_NAMES
         for path in step.reads + step.needs:
             origin = path.origin
-            more = self._names.get(origin) if type(origin) is int else frozenset((origin,)) if type(origin) is Local else None
+            more = self._names.get(origin) if type(origin) is int else frozenset((origin,)) if type(origin) is ir.Local else None
             if more and not more <= found:
                 found = more | found if found else more
         if not found:
             if self._names:
                 self._names.pop(step.number, None)  # of a block that turned out to be another, so that its number is given again
             return
-        own = {region.number for region in regions_of(step.content)}
+        own = {region.number for region in ir.regions_of(step.content)}
         self._names[step.number] = frozenset(each for each in found if each.block not in own) if own else found
 
 
@@ -480,7 +444,7 @@ class Steps:
     """A table of steps in evaluation order, of the program and of all its blocks."""
 
     def __init__(self, identities: Identities, foreseen: Foreseen = NOTHING_FORESEEN) -> None:
-        self.table: list[Step] = []
+        self.table: list[ir.Step] = []
         self.regions = Regions()
         self.places = BlockPlaces(self.regions, identities, foreseen.blocks)
         self._expected = foreseen.steps
@@ -494,7 +458,7 @@ class Steps:
         """Steps that turned out to be the content of a slot, or that lie in a block that is equal to another."""
         self.dropped: set[int] = set()
         """The regions of these blocks."""
-        self.groups: dict[int, MixinGroup] = {}
+        self.groups: dict[int, ir.MixinGroup] = {}
         """Groups that lie in no other, by their first step."""
         self.identities = identities
         identities.restart()
@@ -507,7 +471,7 @@ class Steps:
         self._applied: dict[Hashable, tuple[TakenUnit, ...]] = {}
         self._mixed: dict[int, list[Hashable]] = {}
         """The uses of mixins in each region, with the steps that are written in their brackets."""
-        self._filled: dict[Hashable, tuple[Unit, ...]] = {}
+        self._filled: dict[Hashable, tuple[ir.Unit, ...]] = {}
 
     def add(
         self,
@@ -515,15 +479,15 @@ class Steps:
         *,
         base_name: str,
         executor: Executor,
-        content: Filling,
-        arguments: tuple[Argument, ...],
-        reads: list[Path],
+        content: ir.Filling,
+        arguments: tuple[ir.Argument, ...],
+        reads: list[ir.Path],
         span: Span,
         output: bool = False,
         activity: str | None = None,
         fail: bool = False,
-        needs: tuple[Path, ...] = (),
-        chosen: tuple[Path, ...] = (),
+        needs: tuple[ir.Path, ...] = (),
+        chosen: tuple[ir.Path, ...] = (),
         same: int | None = None,
     ) -> int:
         """Return the number of a step, a new one unless an equal expression has one already, here or in a block around.
@@ -536,11 +500,11 @@ class Steps:
         read = () if one or reads == [each.value for each in arguments] else tuple(map(identities.path, reads))
         kind = identities.kind(base_name, executor, activity, identities.content(content)) if same is None else same
         ident = identities.of(kind, given)
-        if read or needs or timing is not NO_TIMING:
+        if read or needs or timing is not ir.NO_TIMING:
             ident = identities.of(ident, read, timing, tuple(map(identities.path, needs)))
         key = None if context.key == PRIVATE else context.key
         number, paths = len(self.table), tuple(reads)
-        step = Step(
+        step = ir.Step(
             number, base_name, key, executor, output, content, arguments, paths, activity, span, timing, fail, None, needs, chosen
         )
         number = self.one(step, ident, context)
@@ -549,7 +513,7 @@ class Steps:
             context.brackets.note(number, identities.steps[number], held=held)
         return number
 
-    def one(self, step: Step, ident: int, context: EvaluationContext) -> int:
+    def one(self, step: ir.Step, ident: int, context: EvaluationContext) -> int:
         """Return the number of a step like the given one, which is taken into the table if there is none."""
         region = context.region
         if context.key == PRIVATE:
@@ -569,7 +533,7 @@ class Steps:
             self._know(known, number, region)
         return number
 
-    def _take(self, step: Step, region: int, ident: int) -> int:
+    def _take(self, step: ir.Step, region: int, ident: int) -> int:
         self.table.append(step)
         self.places.note_names(step)
         self.regions.take(step.number, region)
@@ -588,7 +552,7 @@ class Steps:
             self._last[ident] = region
         places.setdefault(region, []).append(number)
 
-    def _find(self, places: dict[int, list[int]], step: Step, region: int, *, only_here: bool) -> int | None:
+    def _find(self, places: dict[int, list[int]], step: ir.Step, region: int, *, only_here: bool) -> int | None:
         """Return an equal step of a region or of one around it; `places` are those of its identity."""
         while region >= 0:
             found = next((number for number in places.get(region, ()) if self._alike(self.table[number], step)), None)
@@ -597,13 +561,13 @@ class Steps:
             region = self.regions.outer[region]
         return None
 
-    def _alike(self, known: Step, step: Step) -> bool:
+    def _alike(self, known: ir.Step, step: ir.Step) -> bool:
         """Tell whether two steps of one identity read the very same; mixins may have made the first one read more."""
         if step.executor == "block":  # what it reads may be a step of a block around it that the other has in itself
             return self.places.names(known) == self.places.names(step)
         return known.arguments == step.arguments and known.reads[: len(step.reads)] == step.reads
 
-    def _expecting(self, known: int, step: Step, region: int) -> int:
+    def _expecting(self, known: int, step: ir.Step, region: int) -> int:
         """Return the outermost region that is to have a step and sees all that it reads, else the one it was met in."""
         best = region
         while region >= 0:
@@ -612,7 +576,7 @@ class Steps:
             region = self.regions.outer[region]
         return best
 
-    def _sees(self, region: int, step: Step) -> bool:
+    def _sees(self, region: int, step: ir.Step) -> bool:
         """Tell whether everything that a step reads is there in a region."""
         return all(self.regions.around(self.regions.home_of(path), region) for path in (*step.reads, *step.needs))
 
@@ -624,7 +588,7 @@ class Steps:
         """Return the number of a new region, which is written at some place, inside another."""
         return self.regions.open(outer, self.places.label(outer, written))
 
-    def identity(self, region: Region) -> int:
+    def identity(self, region: ir.Region) -> int:
         """Return the number that bodies share that are written alike, even if one of them reads what another has in itself."""
         return self.identities.of(
             "region",
@@ -639,12 +603,12 @@ class Steps:
             self.dropped.add(region)
             self.dissolved.update(self.regions.steps[region])
 
-    def is_dropped(self, path: Path) -> bool:
+    def is_dropped(self, path: ir.Path) -> bool:
         """Tell whether a path leads to a step or a name of a block that has been forgotten."""
         origin = path.origin
-        return origin.block in self.dropped if isinstance(origin, Local) else origin in self.dissolved
+        return origin.block in self.dropped if isinstance(origin, ir.Local) else origin in self.dissolved
 
-    def apply(self, application: Application, brackets: Brackets, region: int, *, whole: bool) -> tuple[Unit, ...]:
+    def apply(self, application: ir.Application, brackets: Brackets, region: int, *, whole: bool) -> tuple[ir.Unit, ...]:
         """Put a mixin around what brackets in a region hold and return that; nothing if they hold nothing.
 
         Around one step it becomes part of that step, unless it was given a `whole` object.
@@ -661,7 +625,7 @@ class Steps:
             if len(units) == 1 and isinstance(units[0], int) and not whole:
                 taken = (self._wrap(units[0], application, brackets),)
             else:
-                group = MixinGroup(application, units, tuple(step_numbers(units)), self._groups)
+                group = ir.MixinGroup(application, units, tuple(step_numbers(units)), self._groups)
                 self._groups += 1
                 self.identities.enter(group)
                 self._forget(units)
@@ -673,13 +637,13 @@ class Steps:
             for number in _numbers(each.unit):
                 brackets.inner[number] = each
                 self.homes.add(number)
-                if isinstance(each.unit, MixinGroup):
+                if isinstance(each.unit, ir.MixinGroup):
                     self.inside.add(number)
         return tuple(each.unit for each in taken)
 
-    def _wrap(self, number: int, application: Application, brackets: Brackets) -> TakenUnit:
+    def _wrap(self, number: int, application: ir.Application, brackets: Brackets) -> TakenUnit:
         step = self.table[number]
-        assert isinstance(step.content, Fusion)  # what else a mixin is put around is an object
+        assert isinstance(step.content, ir.Fusion)  # what else a mixin is put around is an object
         self.table[number] = replace(
             step,
             content=replace(step.content, mixins=(*step.content.mixins, application)),
@@ -688,7 +652,7 @@ class Steps:
         depth = brackets.inner[number].depth if number in brackets.inner else 0
         return TakenUnit(number, depth + 1)
 
-    def fill(self, brackets: Brackets, context: EvaluationContext) -> tuple[Unit, ...]:
+    def fill(self, brackets: Brackets, context: EvaluationContext) -> tuple[ir.Unit, ...]:
         """Return what brackets hold, for a slot; the same for the same slot of an equal expression."""
         ident = (context.braces, brackets.state())
         units = self._filled.get(ident)
@@ -696,7 +660,7 @@ class Steps:
             units = self._filled[ident] = self._free(units_held(brackets, self.table, self.homes))
         return units
 
-    def _free(self, units: tuple[Unit, ...]) -> tuple[Unit, ...]:
+    def _free(self, units: tuple[ir.Unit, ...]) -> tuple[ir.Unit, ...]:
         """Return the units that lie in no group or slot: an equal mixin may have been taken into one elsewhere."""
         return tuple(
             unit
@@ -716,16 +680,16 @@ class Steps:
         if not isinstance(value, StepResult) or not isinstance(value.path.origin, int) or value.path.tail:
             return {}
         content = self.table[value.path.origin].content
-        if not isinstance(content, Fusion):
+        if not isinstance(content, ir.Fusion):
             return {}
         slots = [*content.slots, *(slot for application in content.mixins for slot in application.slots)]
         return {
-            slot.name: StepResult(Path(value.path.origin, (slot.name,)))
+            slot.name: StepResult(ir.Path(value.path.origin, (slot.name,)))
             for slot in slots
             if not isinstance(slot.content, Constant)
         }
 
-    def take_in(self, units: Iterable[Unit]) -> None:
+    def take_in(self, units: Iterable[ir.Unit]) -> None:
         """Note that units lie in a slot now."""
         units = tuple(units)
         for unit in units:
@@ -734,17 +698,17 @@ class Steps:
                 self.inside.add(number)
         self._forget(units)
 
-    def _forget(self, units: Iterable[Unit]) -> None:
+    def _forget(self, units: Iterable[ir.Unit]) -> None:
         for unit in units:
-            if isinstance(unit, MixinGroup):
+            if isinstance(unit, ir.MixinGroup):
                 self.groups.pop(_numbers(unit)[0], None)
 
-    def units(self, among: Iterable[int] | None = None, region: int = 0) -> tuple[Unit, ...]:
+    def units(self, among: Iterable[int] | None = None, region: int = 0) -> tuple[ir.Unit, ...]:
         """Return the steps and groups of a region that stand on their own, in evaluation order."""
         chosen = self.regions.steps[region] if among is None else sorted(set(among))
         if not self.groups and not self.inside:
             return tuple(chosen)
-        found: list[Unit] = []
+        found: list[ir.Unit] = []
         for number in chosen:
             if number in self.groups:
                 found.append(self.groups[number])
@@ -753,10 +717,10 @@ class Steps:
         return tuple(found)
 
 
-def _numbers(unit: Unit) -> tuple[int, ...]:
+def _numbers(unit: ir.Unit) -> tuple[int, ...]:
     return (unit,) if isinstance(unit, int) else unit.numbers
 
 
-def slot_reads(slots: tuple[Slot, ...]) -> tuple[Path, ...]:
+def slot_reads(slots: tuple[ir.Slot, ...]) -> tuple[ir.Path, ...]:
     """Return what the calls fused into some slots read."""
     return tuple(path for slot in slots for path in slot.reads)

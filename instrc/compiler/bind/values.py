@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 
 import msgspec
 
-from instrc.compiler.graph import Content, Context, Fusion, Path, Step, StepObject, Unit, is_lone_instruction
+from instrc.compiler.ir import Content, Context, Fusion, Path, Step, StepObject, Unit, is_lone_instruction
 from instrc.problems.problem import CompileError
 from instrc.text.jsonvalue import Json
 from instrc.vibes.registry import Registry

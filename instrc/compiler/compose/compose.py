@@ -10,21 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from instrc import problems
+from instrc.compiler import ir
 from instrc.compiler.compose.contents import ContentSchema, admits_objects
 from instrc.compiler.compose.outcomes import RUN_PLAN, Outcomes, optional_arguments
-from instrc.compiler.graph import (
-    Application,
-    Content,
-    FlatGraph,
-    Fusion,
-    Graph,
-    Instruction,
-    Placed,
-    Slot,
-    StepObject,
-    is_bare_instruction,
-    regions_of,
-)
 from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.plan_schema import part_of
 from instrc.compiler.trampoline import Task, run_task
@@ -67,25 +55,25 @@ def bound_all_loops(schema: Json) -> Json:
 Recipe: TypeAlias = tuple[Hashable, ...]
 
 
-def recipe(content: Content) -> Recipe:
+def recipe(content: ir.Content) -> Recipe:
     """Return what a content is made of, in one row, so that nothing is compared deeply; steps and groups go by their numbers."""
-    if is_bare_instruction(content):
+    if ir.is_bare_instruction(content):
         instruction = content.instruction
         return ("fusion", instruction) if instruction.uri is not None else ("fusion", *_instruction(instruction))
     row: list[Hashable] = []
-    waiting: list[Content | str] = [content]
+    waiting: list[ir.Content | str] = [content]
     while waiting:
         match waiting.pop():
             case str(name):
                 row.append(name)
-            case Fusion(instruction, slots, annotations, mixins):
+            case ir.Fusion(instruction, slots, annotations, mixins):
                 row += ("fusion", *_instruction(instruction), len(slots), *_written_annotations(annotations), len(mixins))
                 for use in reversed(mixins):
                     waiting.extend(_use(use, row))
                 waiting.extend(_slots(slots))
             case Constant(value):
                 row += ("constant", dumps(value, indent=False))
-            case StepObject(units, annotations):
+            case ir.StepObject(units, annotations):
                 row += ("steps", *(unit if isinstance(unit, int) else ("group", unit.number) for unit in units))
                 row += _written_annotations(annotations)
             case _:  # a block is no content of a step
@@ -93,24 +81,24 @@ def recipe(content: Content) -> Recipe:
     return tuple(row)
 
 
-def recipe_of_mixin(use: Application) -> Recipe:
+def recipe_of_mixin(use: ir.Application) -> Recipe:
     """Return what the schema of a mixin with its slots is made of."""
     row: list[Hashable] = ["mixin"]
     waiting = _use(use, row)
     return (*row, *(each if isinstance(each, str) else recipe(each) for each in reversed(waiting)))
 
 
-def _use(use: Application, row: list[Hashable]) -> list[Content | str]:
+def _use(use: ir.Application, row: list[Hashable]) -> list[ir.Content | str]:
     row += (*_instruction(use.mixin), len(use.slots), *_written_annotations(use.annotations))
     return _slots(use.slots)
 
 
-def _slots(slots: tuple[Slot, ...]) -> list[Content | str]:
+def _slots(slots: tuple[ir.Slot, ...]) -> list[ir.Content | str]:
     """Return names and contents of slots, the last first."""
     return [each for slot in reversed(slots) for each in (slot.content, slot.name)]
 
 
-def _instruction(instruction: Instruction) -> tuple[Hashable, ...]:
+def _instruction(instruction: ir.Instruction) -> tuple[Hashable, ...]:
     if instruction.uri is not None:
         return instruction.name, instruction.uri, instruction.home
     return instruction.name, ("inline", dumps(instruction.schema, indent=False))
@@ -123,7 +111,7 @@ def _written_annotations(annotations: Iterable[Json]) -> tuple[Hashable, ...]:
 # Graph to graph of flat schemas: make the schema of every step and every mixin, and what needs them all.
 
 
-def compose(graphs: Iterable[Graph], instructions: InstructionTable, report: Report) -> list[FlatGraph | None]:
+def compose(graphs: Iterable[ir.Graph], instructions: InstructionTable, report: Report) -> list[ir.FlatGraph | None]:
     """Return each graph with the flat schema of every step and every mixin; `None` for one that cannot be composed.
 
     What several graphs compose alike is made once.
@@ -136,7 +124,7 @@ class _Composed(Struct, frozen=True):
     """A composed schema, the objects of steps in it, and whether references or definitions are."""
 
     schema: Json
-    placed: tuple[Placed, ...]
+    placed: tuple[ir.Placed, ...]
     refers: bool
 
 
@@ -156,16 +144,16 @@ class _Composer:
         self.shared = shared
         """The part of that which holds no steps of a graph and no plans, so that it is the same in every graph."""
 
-    def graph(self, graph: Graph) -> FlatGraph | None:
+    def graph(self, graph: ir.Graph) -> ir.FlatGraph | None:
         self.plans = any(step.activity == RUN_PLAN for step in graph.awaited())
         schemas: dict[int, Json] = {}
-        placed: dict[int, tuple[Placed, ...]] = {}
+        placed: dict[int, tuple[ir.Placed, ...]] = {}
         referring: set[int] = set()
         for number, step in graph.steps.items():
             if step.executor == "block":
                 continue
             content = step.content
-            made = self.alone.get(id(content.instruction)) if type(content) is Fusion and not content.annotations else None
+            made = self.alone.get(id(content.instruction)) if type(content) is ir.Fusion and not content.annotations else None
             if made is None or number in graph.compound:
                 made = self.of_step(content, step.span)
             schemas[number] = {} if made.schema is True else made.schema
@@ -187,23 +175,23 @@ class _Composer:
             outcomes = Outcomes(graph, schemas)
             schemas |= outcomes.blocks
             optional = optional_arguments(graph, outcomes)
-        return FlatGraph(graph, schemas, placed, mixins, around, graph.origins(), frozenset(referring), optional)
+        return ir.FlatGraph(graph, schemas, placed, mixins, around, graph.origins(), frozenset(referring), optional)
 
-    def of_step(self, content: Content, span: Span) -> _Composed:
+    def of_step(self, content: ir.Content, span: Span) -> _Composed:
         """Return the schema of a step's content."""
         row = recipe(content)
         made = self.made(row, span, partial(ContentSchema.of, content=content, path=()))
-        if is_bare_instruction(content) and row in self.known:
+        if ir.is_bare_instruction(content) and row in self.known:
             self.alone[id(content.instruction)] = made
         return made
 
     def mixins(
-        self, graph: Graph, placed: Mapping[int, tuple[Placed, ...]]
-    ) -> tuple[dict[int, Json], dict[int, tuple[Placed, ...]]]:
+        self, graph: ir.Graph, placed: Mapping[int, tuple[ir.Placed, ...]]
+    ) -> tuple[dict[int, Json], dict[int, tuple[ir.Placed, ...]]]:
         """Return the schemas of the mixins around groups, and the objects of steps in them, by the numbers of the groups."""
         schemas: dict[int, Json] = {}
-        inside: dict[int, tuple[Placed, ...]] = {}
-        rows = [graph.units, *(region.units for step in graph.blocks() for region in regions_of(step.content))]
+        inside: dict[int, tuple[ir.Placed, ...]] = {}
+        rows = [graph.units, *(region.units for step in graph.blocks() for region in ir.regions_of(step.content))]
         rows += [place.block.units for each in placed.values() for place in each]
         waiting = [unit for units in rows for unit in units if not isinstance(unit, int)]
         while waiting:
@@ -215,18 +203,18 @@ class _Composer:
             waiting.extend(member for member in members if not isinstance(member, int))
         return schemas, inside
 
-    def demand_object(self, graph: Graph, schemas: dict[int, Json]) -> None:
+    def demand_object(self, graph: ir.Graph, schemas: dict[int, Json]) -> None:
         """Report a step that is to be a tool by itself but is no object."""
         number = graph.units[0]
         if len(graph.units) > 1 or graph.keyed or graph.contexts is not None or not isinstance(number, int):
             return
         step = graph.steps[number]
-        own = step.executor == "model" and step.key is None and isinstance(step.content, Fusion)
+        own = step.executor == "model" and step.key is None and isinstance(step.content, ir.Fusion)
         if own and not self.failed and not self.report.failed and not admits_objects(schemas[number]):
             self.failed = True
             self.report.add(problems.steps.OutputNotObject(at=step.span, word=step.base_name))
 
-    def demand_room(self, graph: Graph, schemas: dict[int, Json], schema: Json, place: Placed) -> None:
+    def demand_room(self, graph: ir.Graph, schemas: dict[int, Json], schema: Json, place: ir.Placed) -> None:
         """Report steps with keys written by hand that the property they are put into does not admit."""
         around = schema
         for name in place.slots:

@@ -9,8 +9,8 @@ from msgspec import Struct, field, structs
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.compiler.graph import Application, Content, Context, Fusion, Instruction, Placed, Slot, StepObject
 from instrc.compiler.instructions import PART, InstructionTable, fatal_in_program
+from instrc.compiler.ir import Application, Content, Context, Fusion, Instruction, Placed, Slot, StepObject
 from instrc.compiler.trampoline import Task
 from instrc.language.program_places import annotations_behind, place_in
 from instrc.problems.problem import CompileError, Problem

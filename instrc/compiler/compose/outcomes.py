@@ -7,33 +7,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from instrc.compiler import ir
 from instrc.compiler.bind.values import step_numbers
-from instrc.compiler.graph import (
-    Among,
-    Block,
-    Content,
-    Do,
-    Each,
-    Fusion,
-    Graph,
-    Local,
-    ObjectReading,
-    Path,
-    PlannableTool,
-    Planned,
-    Reading,
-    Region,
-    Repeat,
-    Rounds,
-    Slot,
-    Step,
-    StepObject,
-    Try,
-    When,
-    bodies_by_number,
-    is_lone_instruction,
-    regions_of,
-)
 from instrc.process.flow import Constant
 from instrc.schema.annotate import nullable
 from instrc.schema.flattening.definitions import as_part
@@ -54,15 +29,15 @@ PLANNED_PLACES: Final = 10_000
 RUN_PLAN = "RunPlan_Activity"
 
 
-def choices_of(content: Content) -> list[tuple[tuple[str, ...], Planned | Among]]:
+def choices_of(content: ir.Content) -> list[tuple[tuple[str, ...], ir.Planned | ir.Among]]:
     """Return what fills a step's properties by choice, each with the names that lead to it."""
-    found: list[tuple[tuple[str, ...], Planned | Among]] = []
-    if is_lone_instruction(content):
+    found: list[tuple[tuple[str, ...], ir.Planned | ir.Among]] = []
+    if ir.is_lone_instruction(content):
         return found
-    waiting: list[tuple[tuple[str, ...], Content]] = [((), content)]
+    waiting: list[tuple[tuple[str, ...], ir.Content]] = [((), content)]
     while waiting:
         way, each = waiting.pop()
-        if isinstance(each, Fusion):
+        if isinstance(each, ir.Fusion):
             for slot in _slots(each):
                 if slot.engine is not None:
                     found.append(((*way, slot.name), slot.engine))
@@ -70,42 +45,42 @@ def choices_of(content: Content) -> list[tuple[tuple[str, ...], Planned | Among]
     return found
 
 
-def files_of_processes(graph: Graph) -> list[tuple[str, str]]:
+def files_of_processes(graph: ir.Graph) -> list[tuple[str, str]]:
     """Return the address and the file of each process that plans of a program may call."""
     engines = [engine for step in graph.compounds() for _, engine in choices_of(step.content)]
-    tools = [tool for engine in engines if isinstance(engine, Planned) for tool in engine.tools]
+    tools = [tool for engine in engines if isinstance(engine, ir.Planned) for tool in engine.tools]
     return list(dict.fromkeys((tool.target, tool.file) for tool in tools if tool.file is not None))
 
 
-def _slots(content: Fusion) -> list[Slot]:
+def _slots(content: ir.Fusion) -> list[ir.Slot]:
     return [*content.slots, *(slot for use in content.mixins for slot in use.slots)]
 
 
-def plannable_tools(graph: Graph, step: Step) -> tuple[PlannableTool, ...] | None:
+def plannable_tools(graph: ir.Graph, step: ir.Step) -> tuple[ir.PlannableTool, ...] | None:
     """Return the tools of the plan that a step of `RunPlan_Activity` carries out; `None` if it is not given one plan alone."""
     plans = plans_of(graph, step)
     return None if plans is None else tuple({tool.name: tool for planned in plans for tool in planned.tools}.values())
 
 
-def plans_of(graph: Graph, step: Step) -> tuple[Planned, ...] | None:
+def plans_of(graph: ir.Graph, step: ir.Step) -> tuple[ir.Planned, ...] | None:
     """Return each `Plan(…)` that may fill what a step of `RunPlan_Activity` is given; `None` if it is not given one plan alone.
 
     With a label, or with anything beside it, what the engine is given would be an object or a list that holds the plan.
     """
-    given = [argument.value for argument in step.arguments if argument.label is None and isinstance(argument.value, Path)]
+    given = [argument.value for argument in step.arguments if argument.label is None and isinstance(argument.value, ir.Path)]
     if len(given) != len(step.arguments) or len(given) != 1:
         return None
-    found: list[Planned] = []
-    waiting: list[tuple[Reading, tuple[str, ...]]] = [(path, ()) for path in given]
+    found: list[ir.Planned] = []
+    waiting: list[tuple[ir.Reading, tuple[str, ...]]] = [(path, ()) for path in given]
     for _ in range(PLANNED_PLACES):
         if not waiting:
             break
         reading, tail = waiting.pop()
         match reading:
-            case ObjectReading(members):
+            case ir.ObjectReading(members):
                 if tail:
                     waiting.extend((member, tail[1:]) for name, member in members if name == tail[0])
-            case Path(origin, own):
+            case ir.Path(origin, own):
                 planned, below = _behind(graph, origin, (*own, *tail))
                 waiting.extend(below)
                 if planned is not None:
@@ -116,25 +91,25 @@ def plans_of(graph: Graph, step: Step) -> tuple[Planned, ...] | None:
 
 
 def _behind(
-    graph: Graph, origin: str | int | Local, tail: tuple[str, ...]
-) -> tuple[Planned | None, list[tuple[Reading, tuple[str, ...]]]]:
+    graph: ir.Graph, origin: str | int | ir.Local, tail: tuple[str, ...]
+) -> tuple[ir.Planned | None, list[tuple[ir.Reading, tuple[str, ...]]]]:
     """Return the plan that a path leads to, or what else it leads to."""
-    if isinstance(origin, Local):
+    if isinstance(origin, ir.Local):
         for step in graph.steps.values():
             content = step.content
-            if isinstance(content, Each | Repeat) and content.body.number == origin.block:
-                if origin.kind == "item" and isinstance(content.source, Path):
+            if isinstance(content, ir.Each | ir.Repeat) and content.body.number == origin.block:
+                if origin.kind == "item" and isinstance(content.source, ir.Path):
                     return None, [(content.source, tail)]
-                if origin.kind == "previous" and isinstance(content, Repeat) and tail:
+                if origin.kind == "previous" and isinstance(content, ir.Repeat) and tail:
                     return None, [(reading, tail[1:]) for name, reading in content.names if name == tail[0]]
         return None, []
     if isinstance(origin, str):
         return None, []
     content = graph.steps[origin].content
-    regions = regions_of(content)
+    regions = ir.regions_of(content)
     if regions:
         return None, [(region.value, tail) for region in regions]
-    fits = (engine for way, engine in choices_of(content) if way == tail and isinstance(engine, Planned))
+    fits = (engine for way, engine in choices_of(content) if way == tail and isinstance(engine, ir.Planned))
     return next(fits, None), []
 
 
@@ -158,7 +133,7 @@ NULL: Json = {"type": "null"}
 class Outcomes:
     """The schemas of all that a graph's paths lead to; steps are looked up in `schemas`, blocks are worked out here."""
 
-    def __init__(self, graph: Graph, schemas: Mapping[int, Json], *, recorded: bool = False) -> None:
+    def __init__(self, graph: ir.Graph, schemas: Mapping[int, Json], *, recorded: bool = False) -> None:
         self.graph = graph
         self._recorded = recorded
         """Whether thoughts and metrics are left out of what blocks give, as in the record of a run."""
@@ -166,12 +141,12 @@ class Outcomes:
         self._blocks: dict[int, Json] = {}
         self._unmade = sorted([step.number for step in graph.blocks()])
         """Blocks whose schemas have not been asked for; what is in a block was met before it."""
-        self._places = {step.content.body.number: step.content for step in graph.blocks() if type(step.content) is Each}
-        self._rounds: dict[int, Repeat] = {}
+        self._places = {step.content.body.number: step.content for step in graph.blocks() if type(step.content) is ir.Each}
+        self._rounds: dict[int, ir.Repeat] = {}
         for step in graph.blocks():
-            if type(step.content) is Repeat:
-                self._rounds |= {region.number: step.content for region in regions_of(step.content)}
-        self._found = Rounds(bodies_by_number(graph))
+            if type(step.content) is ir.Repeat:
+                self._rounds |= {region.number: step.content for region in ir.regions_of(step.content)}
+        self._found = ir.Rounds(ir.bodies_by_number(graph))
         self._open: set[tuple[int, str]] = set()
         self._items: dict[int, Json] = {}
         self._parts: dict[tuple[int, str], tuple[Json, Json]] = {}
@@ -204,22 +179,22 @@ class Outcomes:
                 small.add(id(made))
             self._blocks[number] = made
 
-    def origin(self, path: Path) -> Json:
+    def origin(self, path: ir.Path) -> Json:
         """Return the schema of what a path begins with."""
         match path.origin:
             case int(number):
                 step = self.graph.steps[number]
-                if type(step.content) is StepObject:
+                if type(step.content) is ir.StepObject:
                     return ANYTHING
                 if step.activity == RUN_PLAN:
                     return self._outcome_of_plan(step)
                 return self._blocks.get(number, self.schemas.get(number, ANYTHING))
-            case Local():
+            case ir.Local():
                 return self._local(path.origin)
             case name:
                 return self.graph.inputs.get(name, ANYTHING)
 
-    def _outcome_of_plan(self, step: Step) -> Json:
+    def _outcome_of_plan(self, step: ir.Step) -> Json:
         """Return the schema of what becomes of a plan, with the names of its tools."""
         schema = self.schemas.get(step.number, ANYTHING)
         tools = plannable_tools(self.graph, step)
@@ -229,20 +204,20 @@ class Outcomes:
         named: JsonObject = {**mapping(items.get("properties")), "tool": {"enum": [tool.name for tool in tools]}}
         return {**schema, "items": {**items, "properties": named}}
 
-    def full(self, path: Path) -> tuple[str, ...]:
+    def full(self, path: ir.Path) -> tuple[str, ...]:
         """Return the members of a path, the `output` of a step that gives back nothing else included."""
         if isinstance(path.origin, int) and self.graph.steps[path.origin].output and not path.tail:
             return ("output",)
         return path.tail
 
-    def find(self, path: Path) -> MemberSchema:
+    def find(self, path: ir.Path) -> MemberSchema:
         """Return what a path leads to; where it leads nowhere, what there is instead of its last member."""
         self._make_blocks()
         found = MemberSchema(self.origin(path))
         for place, name in enumerate(self.full(path)):
             if found.schema is None:
                 return found
-            body = self._found.body_of(Path(path.origin, path.tail[:place])) if self._rounds else None
+            body = self._found.body_of(ir.Path(path.origin, path.tail[:place])) if self._rounds else None
             if body is None:
                 below = self._member(found.schema, name)
                 if below.optional and place == 0 and self._is_answer(path, name):
@@ -256,7 +231,7 @@ class Outcomes:
             found = replace(below, optional=True) if found.optional else below
         return found
 
-    def _is_answer(self, path: Path, name: str) -> bool:
+    def _is_answer(self, path: ir.Path, name: str) -> bool:
         """Tell whether a member is the `output` of a step: the server gives it, whatever the schema requires of arguments."""
         return name == "output" and isinstance(path.origin, int) and self.graph.steps[path.origin].output
 
@@ -266,18 +241,18 @@ class Outcomes:
             known = self._members[id(schema), name] = schema, member(schema, name)
         return known[1]
 
-    def _may_be_no_round(self, path: Path, place: int, schema: Json) -> bool:
+    def _may_be_no_round(self, path: ir.Path, place: int, schema: Json) -> bool:
         """Tell whether a round at some place of a path may not be there: `previous` of the first one, and what gives that."""
-        first = isinstance(path.origin, Local) and path.origin.kind == "previous" and place == 0
+        first = isinstance(path.origin, ir.Local) and path.origin.kind == "previous" and place == 0
         return first or satisfies(None, schema) is not False
 
-    def may_be_null(self, path: Path) -> bool:
+    def may_be_null(self, path: ir.Path) -> bool:
         """Tell whether a path may lead to `null`, or nowhere, as far as the schemas say so in words."""
         found = self.find(path)
         schema = found.schema
         return schema is not None and (found.optional or (schema not in (True, ANYTHING) and satisfies(None, schema) is True))
 
-    def path(self, path: Path) -> Json:
+    def path(self, path: ir.Path) -> Json:
         """Return the schema of what a path leads to; of one that leads nowhere nothing is said."""
         if not self.full(path):
             self._make_blocks()
@@ -285,10 +260,10 @@ class Outcomes:
         schema = self.find(path).schema
         return ANYTHING if schema is None else schema
 
-    def reading(self, reading: Reading) -> Json:
+    def reading(self, reading: ir.Reading) -> Json:
         """Return the schema of what a block gives, as a part of another."""
         match reading:
-            case Path(origin, tail):
+            case ir.Path(origin, tail):
                 step = self.graph.steps[origin] if isinstance(origin, int) else None
                 found = self._as_part(self.path(reading), "schema" if step is None else step.base_name)
                 if not self._recorded or step is None or step.executor == "block" or any(map(is_meta, tail)):
@@ -296,7 +271,7 @@ class Outcomes:
                 return self._without_thoughts(found)  # a step passes on neither these nor metrics, unless a path names them
             case Constant(value):
                 return {"const": value}
-            case ObjectReading(members):
+            case ir.ObjectReading(members):
                 properties = {name: self.reading(each) for name, each in members}
                 return (
                     {"type": "object", "properties": properties, "required": list(properties)}
@@ -316,30 +291,30 @@ class Outcomes:
             known = self._handed_on[id(schema)] = schema, strip(schema, ("thoughts", "metrics"))
         return known[1]
 
-    def fails(self, region: Region) -> bool:
+    def fails(self, region: ir.Region) -> bool:
         """Tell whether a body ends in a step that never gives anything."""
         path = region.value
-        return isinstance(path, Path) and isinstance(path.origin, int) and self.graph.steps[path.origin].fail
+        return isinstance(path, ir.Path) and isinstance(path.origin, int) and self.graph.steps[path.origin].fail
 
-    def _block(self, content: Block) -> Json:
+    def _block(self, content: ir.Block) -> Json:
         match content:
-            case Do(body):
+            case ir.Do(body):
                 return NULL if self.fails(body) else self._one_of([self.reading(body.value)])
-            case Try():
-                return self._either(regions_of(content))
-            case When(branches):
+            case ir.Try():
+                return self._either(ir.regions_of(content))
+            case ir.When(branches):
                 value = self._either(tuple(branch.body for branch in branches))
                 return value if not branches[-1].condition else nullable(value) if value is not False else NULL
-            case Each(_, source, _, body):
+            case ir.Each(_, source, _, body):
                 bounds = {"minItems": source, "maxItems": source} if isinstance(source, int) else {}
                 return {"type": "array", "items": self.reading(body.value), **bounds}
-            case Repeat(source=None):
-                return self._either(regions_of(content))
-            case Repeat():
+            case ir.Repeat(source=None):
+                return self._either(ir.regions_of(content))
+            case ir.Repeat():
                 whole: Json = {"type": "array", "items": self.reading(content.body.value)}
                 return whole if content.otherwise is None else either([whole, self.reading(content.otherwise.value)])
 
-    def _either(self, regions: tuple[Region, ...]) -> Json:
+    def _either(self, regions: tuple[ir.Region, ...]) -> Json:
         values = [self.reading(region.value) for region in regions if not self.fails(region)]
         return self._one_of(values) if values else NULL
 
@@ -350,7 +325,7 @@ class Outcomes:
             known = self._eithers[key] = values, either(values)
         return known[1]
 
-    def _local(self, origin: Local) -> Json:
+    def _local(self, origin: ir.Local) -> Json:
         match origin.kind:
             case "error":
                 return ERROR
@@ -369,7 +344,7 @@ class Outcomes:
         while body not in self._items and body not in chain:
             chain.append(body)
             source = self._over(body).source
-            if not isinstance(source, Path) or not isinstance(source.origin, Local) or source.origin.kind != "item":
+            if not isinstance(source, ir.Path) or not isinstance(source.origin, ir.Local) or source.origin.kind != "item":
                 break
             body = source.origin.block
         made: Json = self._items.get(body, ANYTHING)
@@ -380,10 +355,10 @@ class Outcomes:
                 del self._items[each]
         return made
 
-    def _over(self, body: int) -> Each | Repeat:
+    def _over(self, body: int) -> ir.Each | ir.Repeat:
         return self._places.get(body) or self._rounds[body]
 
-    def _element(self, block: Each | Repeat) -> Json:
+    def _element(self, block: ir.Each | ir.Repeat) -> Json:
         source = block.source
         assert source is not None  # rounds over no list have no element
         if isinstance(source, int):
@@ -418,13 +393,13 @@ def _size(schema: Json) -> int:
 # Values that may be `null` where an argument excludes it: an optional one is left out, a required one is a warning.
 
 
-def optional_arguments(graph: Graph, outcomes: Outcomes) -> frozenset[tuple[int, str]]:
+def optional_arguments(graph: ir.Graph, outcomes: Outcomes) -> frozenset[tuple[int, str]]:
     """Return the named arguments that are left out where they are `null`, by step."""
     found = (each for each in excluding(graph, outcomes) if not each[2])
     return frozenset((step.number, label) for step, label, _ in found)
 
 
-def excluding(graph: Graph, outcomes: Outcomes) -> Iterator[tuple[Step, str, bool]]:
+def excluding(graph: ir.Graph, outcomes: Outcomes) -> Iterator[tuple[ir.Step, str, bool]]:
     """Yield the arguments that may be `null` although their schema excludes it, and whether they are required."""
     for step in graph.awaited():
         if step.executor != "server" or not step.output:
@@ -433,19 +408,19 @@ def excluding(graph: Graph, outcomes: Outcomes) -> Iterator[tuple[Step, str, boo
         for argument in step.arguments:
             label, value = argument.label, argument.value
             schema = properties.get(label) if label is not None else None
-            if label is None or schema is None or not isinstance(value, Path):
+            if label is None or schema is None or not isinstance(value, ir.Path):
                 continue
             if satisfies(None, schema) is False and outcomes.may_be_null(value):
                 yield step, label, label in required
 
 
-def non_null_paths(graph: Graph) -> dict[int, list[Path]]:
+def non_null_paths(graph: ir.Graph) -> dict[int, list[ir.Path]]:
     """Return the paths that do not lead to `null` where a step runs: the conditions of the `when` around it see to that."""
-    found: dict[int, list[Path]] = {}
+    found: dict[int, list[ir.Path]] = {}
     for block in graph.blocks():
-        nulls: list[Path] = []
+        nulls: list[ir.Path] = []
         """What was `null` in an earlier branch."""
-        for branch in block.content.branches if isinstance(block.content, When) else ():
+        for branch in block.content.branches if isinstance(block.content, ir.When) else ():
             paths = {test.path for test in branch.condition}
             values = [test for test in branch.condition if satisfies(None, test.schema) is False]
             sure = [*nulls, *(paths if len(paths) == 1 and len(values) == len(branch.condition) else ())]
@@ -455,18 +430,18 @@ def non_null_paths(graph: Graph) -> dict[int, list[Path]]:
     return found
 
 
-def _steps_in(graph: Graph, body: Region) -> Iterator[int]:
+def _steps_in(graph: ir.Graph, body: ir.Region) -> Iterator[int]:
     """Yield the steps of a body and of the blocks in it."""
     waiting = [body]
     while waiting:
         for number in step_numbers(waiting.pop().units):
             yield number
-            waiting += regions_of(graph.steps[number].content)
+            waiting += ir.regions_of(graph.steps[number].content)
 
 
-def inputs_of(step: Step, schema: Json | None) -> tuple[dict[str, Json], list[str]]:
+def inputs_of(step: ir.Step, schema: Json | None) -> tuple[dict[str, Json], list[str]]:
     """Return what an activity that is called directly takes: its own properties beside `output`."""
-    if not isinstance(step.content, Fusion) or not isinstance(schema, dict):
+    if not isinstance(step.content, ir.Fusion) or not isinstance(schema, dict):
         return {}, []
     properties = {name: each for name, each in mapping(schema.get("properties")).items() if name != "output"}
     return properties, required_names(schema)

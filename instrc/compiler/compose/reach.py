@@ -8,6 +8,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from instrc import problems
+from instrc.compiler import ir
 from instrc.compiler.bind.values import step_numbers
 from instrc.compiler.compose.outcomes import (
     ERROR,
@@ -21,29 +22,6 @@ from instrc.compiler.compose.outcomes import (
     plans_of,
 )
 from instrc.compiler.compose.unread import unread_results, unshown_results
-from instrc.compiler.graph import (
-    Among,
-    Each,
-    FlatGraph,
-    Fusion,
-    Graph,
-    Local,
-    ObjectReading,
-    Path,
-    PlannableTool,
-    Reached,
-    Reading,
-    Region,
-    Repeat,
-    Rounds,
-    Step,
-    Test,
-    TypedArgument,
-    bodies_by_number,
-    reading_paths,
-    regions_of,
-    tests_of,
-)
 from instrc.compiler.instructions import fitting_literals, fitting_members
 from instrc.language.program_places import place_of_value
 from instrc.problems.problem import Problem
@@ -61,20 +39,20 @@ from instrc.text.source import Span
 # Look for what is read of the round before and is not passed on: only steps and blocks of the body are.
 
 
-def check_names_of_rounds(graph: Graph, report: Report) -> None:
+def check_names_of_rounds(graph: ir.Graph, report: Report) -> None:
     """Report names of the round before that are neither a step nor a block, where they are read."""
-    blocks = [step.content for step in graph.blocks() if isinstance(step.content, Repeat)]
+    blocks = [step.content for step in graph.blocks() if isinstance(step.content, ir.Repeat)]
     rounds = {block.body.number: dict(block.names) for block in blocks}
     bodies = {block.body.number: numbers_in(graph, block.body) for block in blocks}
     written = {access.path: access.span for access in graph.accesses}
     if not rounds:
         return
-    found = Rounds(bodies_by_number(graph))
+    found = ir.Rounds(ir.bodies_by_number(graph))
     for path, span in _reads(graph):
         for place in range(len(path.tail)):
-            shown = found.body_of(Path(path.origin, path.tail[:place]))
+            shown = found.body_of(ir.Path(path.origin, path.tail[:place]))
             if shown is None:
-                mixed = found.mixed(Path(path.origin, path.tail[:place]))
+                mixed = found.mixed(ir.Path(path.origin, path.tail[:place]))
                 if any(path.tail[place] in rounds.get(body, {}) for body in mixed):
                     at = written.get(path, span)
                     report.add(problems.steps.UnknownMember(at=at, word=path.tail[place], mixed=True))
@@ -88,45 +66,45 @@ def check_names_of_rounds(graph: Graph, report: Report) -> None:
                 report.add(problems.steps.UnknownMember(at=at, word=path.tail[-1], known=known, passed=passed))
 
 
-def numbers_in(graph: Graph, body: Region) -> set[int | str | Local]:
+def numbers_in(graph: ir.Graph, body: ir.Region) -> set[int | str | ir.Local]:
     """Return the steps of a body, those inside others included."""
-    found: set[int | str | Local] = set(step_numbers(body.units))
+    found: set[int | str | ir.Local] = set(step_numbers(body.units))
     return found | {inner for number in step_numbers(body.units) for inner in graph.inner.get(number, ())}
 
 
-def _reads(graph: Graph) -> Iterator[tuple[Path, Span]]:
+def _reads(graph: ir.Graph) -> Iterator[tuple[ir.Path, Span]]:
     for step in graph.steps.values():
         for path in (*step.reads, *step.needs):
             yield path, step.span
-        for region in regions_of(step.content):
-            for path in reading_paths(region.value):
+        for region in ir.regions_of(step.content):
+            for path in ir.reading_paths(region.value):
                 yield path, region.span
-        for test in tests_of(step.content):
+        for test in ir.tests_of(step.content):
             yield test.path, test.span
 
 
-def _is_handed(reading: Reading | None, rest: tuple[str, ...], body: set[int | str | Local]) -> bool:
+def _is_handed(reading: ir.Reading | None, rest: tuple[str, ...], body: set[int | str | ir.Local]) -> bool:
     """Tell whether a member of a name is, or lies in, what a step or a block of a body passes on: no thoughts and no metrics."""
-    while isinstance(reading, ObjectReading) and rest:
+    while isinstance(reading, ir.ObjectReading) and rest:
         reading, rest = dict(reading.members).get(rest[0]), rest[1:]
     if reading is None:
         return True  # there is no such member, which is reported by itself
-    return isinstance(reading, Path) and reading.origin in body and not any(map(is_meta, reading.tail))
+    return isinstance(reading, ir.Path) and reading.origin in body and not any(map(is_meta, reading.tail))
 
 
 # Look at what the program gives to the tools of a plan: one value a tool, which is there where the plan is carried out.
 
 
-def check_bound(graph: Graph, report: Report) -> None:
+def check_bound(graph: ir.Graph, report: Report) -> None:
     """Report plans of which one tool means two things, and bound values that no longer exist where a plan is carried out."""
     running = [(step, plans) for step in graph.awaited() if step.activity == RUN_PLAN and (plans := plans_of(graph, step))]
     if not running:
         return
     around = _regions_around(graph)
     for step, plans in running:
-        given = [argument.value for argument in step.arguments if isinstance(argument.value, Path)]
-        last = {path.origin.block for path in given if isinstance(path.origin, Local) and path.origin.kind == "previous"}
-        tools: dict[str, PlannableTool] = {}
+        given = [argument.value for argument in step.arguments if isinstance(argument.value, ir.Path)]
+        last = {path.origin.block for path in given if isinstance(path.origin, ir.Local) and path.origin.kind == "previous"}
+        tools: dict[str, ir.PlannableTool] = {}
         for tool in (tool for planned in plans for tool in planned.tools):
             other = tools.setdefault(tool.name, tool)
             if tool != other:
@@ -135,16 +113,16 @@ def check_bound(graph: Graph, report: Report) -> None:
                 report.add(problems.plans.BoundInBlock(at=step.span, word=tool.name, argument=label))
 
 
-def _out_of_reach(tool: PlannableTool, step: Step, around: dict[int, tuple[int, ...]], last: set[int]) -> str | None:
+def _out_of_reach(tool: ir.PlannableTool, step: ir.Step, around: dict[int, tuple[int, ...]], last: set[int]) -> str | None:
     """Return the first argument of a tool that is bound to a value of a block which is over where a step runs.
 
     So is the round before of the bodies `last`, of which the step carries out a plan.
     """
     for argument in tool.bound:
         match argument.value:
-            case Path(int(number)):
+            case ir.Path(int(number)):
                 needed = around[number][-1:]
-            case Path(Local(block)):
+            case ir.Path(ir.Local(block)):
                 needed = (block,)
             case _:
                 needed = ()
@@ -153,11 +131,11 @@ def _out_of_reach(tool: PlannableTool, step: Step, around: dict[int, tuple[int, 
     return None
 
 
-def _regions_around(graph: Graph) -> dict[int, tuple[int, ...]]:
+def _regions_around(graph: ir.Graph) -> dict[int, tuple[int, ...]]:
     """Return the regions that each step stands in, from the outermost in."""
     around: dict[int, tuple[int, ...]] = dict.fromkeys(graph.steps, ())
     for block in reversed(graph.blocks()):  # a block is numbered after what is in it
-        for region in regions_of(block.content):
+        for region in ir.regions_of(block.content):
             for number in numbers_in(graph, region):
                 if isinstance(number, int):
                     around[number] = (*around[block.number], region.number)
@@ -167,7 +145,7 @@ def _regions_around(graph: Graph) -> dict[int, tuple[int, ...]]:
 # Look for steps that read the value of a `Fail`: it has none, because it ends its block.
 
 
-def check_failing(graph: Graph, report: Report) -> None:
+def check_failing(graph: ir.Graph, report: Report) -> None:
     """Report each `Fail` that something reads, but for the block that ends in it."""
     failing = {step.number for step in graph.awaited() if step.fail}
     if not failing:
@@ -178,15 +156,15 @@ def check_failing(graph: Graph, report: Report) -> None:
         report.add(problems.steps.NotAValue(at=step.span, word=step.span.text, failing=True))
 
 
-def _read_by(step: Step) -> Iterator[Path]:
+def _read_by(step: ir.Step) -> Iterator[ir.Path]:
     """Yield what a step waits for; of a block what it asks and goes through, and what its bodies give if that is from outside."""
     yield from (*step.reads, *step.needs, *step.chosen)
-    for test in tests_of(step.content):
+    for test in ir.tests_of(step.content):
         yield test.path
-    if isinstance(step.content, Each | Repeat) and isinstance(step.content.source, Path):
+    if isinstance(step.content, ir.Each | ir.Repeat) and isinstance(step.content.source, ir.Path):
         yield step.content.source
-    for region in regions_of(step.content):
-        yield from (path for path in reading_paths(region.value) if path.origin not in region.units)
+    for region in ir.regions_of(step.content):
+        yield from (path for path in ir.reading_paths(region.value) if path.origin not in region.units)
 
 
 # Arguments that can never be what their schemas say: of activities that are called or bound for a plan, and of called programs.
@@ -198,7 +176,7 @@ _OF_FAIL = mapping(mapping(ERROR)["properties"])
 """What a `Fail` takes: a `null` is as good as nothing."""
 
 
-def check_fitting(flat: FlatGraph, report: Report) -> None:
+def check_fitting(flat: ir.FlatGraph, report: Report) -> None:
     """Report arguments of which no value can be valid; one that may be `null` is left to the rules of that."""
     given = list(_typed_arguments(flat))
     if not given:
@@ -216,7 +194,7 @@ def check_fitting(flat: FlatGraph, report: Report) -> None:
             )
 
 
-def _typed_arguments(flat: FlatGraph) -> Iterator[TypedArgument]:
+def _typed_arguments(flat: ir.FlatGraph) -> Iterator[ir.TypedArgument]:
     for step in flat.graph.awaited():
         if step.executor == "server" and (step.output or step.fail) and step.arguments:
             properties = _OF_FAIL if step.fail else inputs_of(step, flat.schemas.get(step.number))[0]
@@ -225,21 +203,21 @@ def _typed_arguments(flat: FlatGraph) -> Iterator[TypedArgument]:
                 label = argument.label
                 if label is not None and label in properties and not (step.fail and argument.value == Constant(None)):
                     named = flat.graph.labels.get((step.number, label), step.span)
-                    yield TypedArgument(callee, label, argument.value, properties[label], step.span, named)
+                    yield ir.TypedArgument(callee, label, argument.value, properties[label], step.span, named)
     yield from flat.graph.passed
     yield from _filled(flat)
 
 
-def _filled(flat: FlatGraph) -> Iterator[TypedArgument]:
+def _filled(flat: ir.FlatGraph) -> Iterator[ir.TypedArgument]:
     """Yield the texts that fill properties of steps of the model and of people; what has another type is a contradiction."""
     for step in flat.graph.compounds():
         schema, content = flat.schemas.get(step.number), step.content
-        if not isinstance(content, Fusion) or not isinstance(schema, dict):
+        if not isinstance(content, ir.Fusion) or not isinstance(schema, dict):
             continue
         properties = mapping(schema.get("properties"))
         for slot in content.slots:
             if isinstance(slot.content, Constant) and slot.name in properties:
-                yield TypedArgument(
+                yield ir.TypedArgument(
                     content.instruction.name, slot.name, slot.content, properties[slot.name], slot.span, slot.span
                 )
 
@@ -248,7 +226,7 @@ _Fault: TypeAlias = tuple[Span, str, tuple[str, ...]]
 """Where and why an argument does not fit, and what fits instead."""
 
 
-def _literal_fault(given: TypedArgument, value: Constant) -> _Fault | None:
+def _literal_fault(given: ir.TypedArgument, value: Constant) -> _Fault | None:
     """Return why a literal cannot be valid; `None` if it may be."""
     fault = literal_fault(value.value, given.schema)
     if fault is None:
@@ -257,7 +235,7 @@ def _literal_fault(given: TypedArgument, value: Constant) -> _Fault | None:
     return place_of_value(given.named, fault.instance), fault.message, instead
 
 
-def _path_fault(flat: FlatGraph, given: TypedArgument, value: Path, outcomes: Outcomes) -> _Fault | None:
+def _path_fault(flat: ir.FlatGraph, given: ir.TypedArgument, value: ir.Path, outcomes: Outcomes) -> _Fault | None:
     """Return why no value that a path leads to can be valid; `None` if one may be."""
     found = outcomes.find(value).schema
     if found is None or outcomes.may_be_null(value) or not disjoint(found, given.schema):
@@ -265,14 +243,14 @@ def _path_fault(flat: FlatGraph, given: TypedArgument, value: Path, outcomes: Ou
     if not value.tail and not disjoint(found, _OBJECT):
         return None
     at = _place(flat, given)
-    around = outcomes.find(Path(value.origin, value.tail[:-1])).schema if value.tail and at != given.named else None
+    around = outcomes.find(ir.Path(value.origin, value.tail[:-1])).schema if value.tail and at != given.named else None
     return at, _reason(found, given.schema), () if around is None else fitting_members(around, given.schema)
 
 
 _OBJECT: Json = {"type": "object"}
 
 
-def _place(flat: FlatGraph, given: TypedArgument) -> Span:
+def _place(flat: ir.FlatGraph, given: ir.TypedArgument) -> Span:
     """Return where a path is written in the call; the name of the argument, where the value has a name itself."""
     whole = given.within
     for access in flat.graph.accesses:
@@ -294,7 +272,7 @@ def _reason(value: Json, taken: Json) -> str:
 # Arguments by name of an activity that lists what it takes: names that it excludes, probable slips, and what is left out.
 
 
-def check_inputs(flat: FlatGraph, report: Report) -> None:
+def check_inputs(flat: ir.FlatGraph, report: Report) -> None:
     """Report calls of activities without an input that is required, or with a name that is none.
 
     What an activity takes is listed beside its `output`.  A label needs no property, so another name is an error only
@@ -319,7 +297,7 @@ def check_inputs(flat: FlatGraph, report: Report) -> None:
 
 
 def _faults(
-    flat: FlatGraph, step: Step, given: list[str], known: tuple[str, ...], needed: tuple[str, ...], *, closed: bool
+    flat: ir.FlatGraph, step: ir.Step, given: list[str], known: tuple[str, ...], needed: tuple[str, ...], *, closed: bool
 ) -> Iterator[Problem]:
     from instrc.compiler.instructions import missing_arguments, unknown_argument  # most calls are right
     from instrc.problems.habits import SimilarLabel
@@ -343,7 +321,7 @@ def _faults(
 # Look for what paths lead to in the composed schemas, and for what conditions and lists are about.
 
 
-def check_reach(graphs: Sequence[FlatGraph], report: Report) -> None:
+def check_reach(graphs: Sequence[ir.FlatGraph], report: Report) -> None:
     """Report paths that lead nowhere, and blocks over what is no list; what several exports share is reported once."""
     mine = Report()
     for graph in graphs:
@@ -351,7 +329,7 @@ def check_reach(graphs: Sequence[FlatGraph], report: Report) -> None:
     report.problems.extend(mine.once())
 
 
-def _check(flat: FlatGraph, report: Report) -> None:
+def _check(flat: ir.FlatGraph, report: Report) -> None:
     graph = flat.graph
     for step, shown in unread_results(flat):
         other = None if shown is step else shown.span
@@ -374,17 +352,21 @@ def _check(flat: FlatGraph, report: Report) -> None:
         step = graph.steps[number]
         content = step.content
         for _, chosen in choices_of(content):
-            if isinstance(chosen, Among):
+            if isinstance(chosen, ir.Among):
                 _check_choices(outcomes.find(chosen.choices).schema, chosen.span, report)
         if step.activity == RUN_PLAN and plannable_tools(graph, step) is None and _leads_somewhere(step, outcomes):
             report.add(problems.plans.NotAPlan(at=step.span))
-        if step.executor == "block" and (type(content) is Each or type(content) is Repeat) and isinstance(content.source, Path):
+        if (
+            step.executor == "block"
+            and (type(content) is ir.Each or type(content) is ir.Repeat)
+            and isinstance(content.source, ir.Path)
+        ):
             _check_list(outcomes.find(content.source).schema, content.at, report)
     _check_conditions(graph, outcomes, report)
     _check_nulls(flat, outcomes, report)
 
 
-def _leads_somewhere(step: Step, outcomes: Outcomes) -> bool:
+def _leads_somewhere(step: ir.Step, outcomes: Outcomes) -> bool:
     """Tell whether all that a step reads is there; what is not is reported by itself."""
     return all(outcomes.find(path).schema is not None for path in step.reads)
 
@@ -400,17 +382,17 @@ class _Verdict(Struct, frozen=True):
     always: bool
 
 
-def _verdict(schema: Json, test: Test) -> _Verdict:
+def _verdict(schema: Json, test: ir.Test) -> _Verdict:
     never = disjoint(schema, test.schema)
     fault = None if never else _missed_format(schema, test)
     return _Verdict(schema, never, fault, always=not never and fault is None and implies(schema, test.schema))
 
 
-def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
+def _check_conditions(graph: ir.Graph, outcomes: Outcomes, report: Report) -> None:
     verdicts: dict[tuple[int, str], _Verdict] = {}
     """By the identity of the schema and the text of the condition: many blocks ask the same of the same."""
     for step in graph.blocks():
-        for test in tests_of(step.content):
+        for test in ir.tests_of(step.content):
             found = outcomes.find(test.path)
             schema = found.schema
             if schema is None or schema in (True, {}):
@@ -425,17 +407,17 @@ def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
                 report.add(problems.blocks.NeverTrue(at=test.span, advice=verdict.fault))
             elif verdict.always and not found.optional:
                 report.add(problems.blocks.AlwaysTrue(at=test.span))
-        if type(step.content) is Repeat:
-            inside, own = numbers_in(graph, step.content.body), {region.number for region in regions_of(step.content)}
+        if type(step.content) is ir.Repeat:
+            inside, own = numbers_in(graph, step.content.body), {region.number for region in ir.regions_of(step.content)}
             for test in step.content.until:
                 origin = test.path.origin
                 known = outcomes.find(test.path).schema is not None  # else that is the mistake
-                changes = origin.block in own if isinstance(origin, Local) else origin in inside
+                changes = origin.block in own if isinstance(origin, ir.Local) else origin in inside
                 if known and not changes:
                     report.add(problems.blocks.UnchangingCondition(at=test.span))
 
 
-def _advice(schema: Json, test: Test) -> str:
+def _advice(schema: Json, test: ir.Test) -> str:
     """Return what to ask instead of a value that is written as another kind, or of a value that is never `true`."""
     said = schema.get("type") if isinstance(schema, dict) else None
     kinds = {said} if isinstance(said, str) else set(as_texts(said or []))
@@ -453,7 +435,7 @@ def _advice(schema: Json, test: Test) -> str:
     return ""
 
 
-def _missed_format(schema: Json, test: Test) -> str | None:
+def _missed_format(schema: Json, test: ir.Test) -> str | None:
     """Return why a value never equals any of those that a condition names: they have not its format; `None` if it may."""
     named = test.schema if isinstance(test.schema, dict) else {}
     values = [named["const"]] if "const" in named else listing(named.get("enum"))
@@ -472,8 +454,8 @@ def _listed_values(schema: Json) -> tuple[str, ...]:
     return tuple(dumps(value, indent=False) for value in values)
 
 
-def _check_nulls(flat: FlatGraph, outcomes: Outcomes, report: Report) -> None:
-    asked: dict[int, list[Path]] | None = None
+def _check_nulls(flat: ir.FlatGraph, outcomes: Outcomes, report: Report) -> None:
+    asked: dict[int, list[ir.Path]] | None = None
     for step, label, required in excluding(flat.graph, outcomes):
         if required:
             asked = non_null_paths(flat.graph) if asked is None else asked
@@ -482,23 +464,23 @@ def _check_nulls(flat: FlatGraph, outcomes: Outcomes, report: Report) -> None:
                 report.add(problems.blocks.MayBeNull(at=step.span, word=step.activity or step.base_name, argument=label))
 
 
-def _leads_to(path: Path, value: Path | Constant) -> bool:
+def _leads_to(path: ir.Path, value: ir.Path | Constant) -> bool:
     """Tell whether a path leads to a value, or to a part of it."""
-    return isinstance(value, Path) and path.origin == value.origin and path.tail[: len(value.tail)] == value.tail
+    return isinstance(value, ir.Path) and path.origin == value.origin and path.tail[: len(value.tail)] == value.tail
 
 
-def _check_member(access: Reached, outcomes: Outcomes, report: Report) -> None:
+def _check_member(access: ir.Reached, outcomes: Outcomes, report: Report) -> None:
     path, span = access.path, access.span
     found = outcomes.find(path)
-    if found.schema is not None or outcomes.find(Path(path.origin, path.tail[:-1])).schema is None:
+    if found.schema is not None or outcomes.find(ir.Path(path.origin, path.tail[:-1])).schema is None:
         return  # it is there, or an earlier member has been reported
     word = path.tail[-1]
-    about = path.origin.kind if isinstance(path.origin, Local) and len(path.tail) == 1 else ""
+    about = path.origin.kind if isinstance(path.origin, ir.Local) and len(path.tail) == 1 else ""
     if found.is_list:
         report.add(problems.steps.PathIntoList(at=span, word=word, rounds=about == "rounds"))
     else:
         near = nearest(word, found.known)
-        handed = isinstance(path.origin, Local) or (isinstance(path.origin, int) and path.origin in outcomes.blocks)
+        handed = isinstance(path.origin, ir.Local) or (isinstance(path.origin, int) and path.origin in outcomes.blocks)
         report.add(problems.steps.UnknownMember(at=span, word=word, known=found.known, nearest=near, handed=handed, about=about))
 
 

@@ -8,23 +8,8 @@ from typing import Final
 
 import msgspec
 
+from instrc.compiler import ir
 from instrc.compiler.bind.values import step_numbers
-from instrc.compiler.graph import (
-    Each,
-    FlatGraph,
-    Graph,
-    Local,
-    ObjectReading,
-    Path,
-    Reading,
-    Repeat,
-    Step,
-    Test,
-    When,
-    reading_paths,
-    regions_of,
-    tests_of,
-)
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_texts
 
@@ -64,7 +49,7 @@ def _types(schema: dict[str, Json]) -> list[str]:
 # Results that reach nobody although a later step would be expected to have them.
 
 
-def unread_results(flat: FlatGraph) -> Iterator[tuple[Step, Step]]:
+def unread_results(flat: ir.FlatGraph) -> Iterator[tuple[ir.Step, ir.Step]]:
     """Yield steps that get less than they need, each with the step whose result is not passed on to it.
 
     Either a statement of a block is read by nobody, and the step is its own;
@@ -93,25 +78,29 @@ def unread_results(flat: FlatGraph) -> Iterator[tuple[Step, Step]]:
                 break
 
 
-def _only_answers(graph: Graph, step: Step) -> bool:
+def _only_answers(graph: ir.Graph, step: ir.Step) -> bool:
     """Tell whether a step, or all that is in a block, is only written by the model: without readers it is for nothing."""
     waiting = [step]
     while waiting:
         each = waiting.pop()
-        regions = regions_of(each.content)
+        regions = ir.regions_of(each.content)
         if not regions and (each.executor != "model" or each.output):
             return False
         waiting += [graph.steps[unit] for region in regions for unit in region.units if isinstance(unit, int)]
     return True
 
 
-def _in_blocks(graph: Graph) -> set[int]:
+def _in_blocks(graph: ir.Graph) -> set[int]:
     return {
-        unit for step in graph.blocks() for region in regions_of(step.content) for unit in region.units if isinstance(unit, int)
+        unit
+        for step in graph.blocks()
+        for region in ir.regions_of(step.content)
+        for unit in region.units
+        if isinstance(unit, int)
     }
 
 
-def _steps_read(graph: Graph, step: Step) -> list[Step]:
+def _steps_read(graph: ir.Graph, step: ir.Step) -> list[ir.Step]:
     """Return the steps that a step reads; its preparation stands for what that reads."""
     origins = [path.origin for path in step.reads]
     if len(origins) == 1 and isinstance(origins[0], int) and graph.steps[origins[0]].base_name == step.base_name:
@@ -120,27 +109,27 @@ def _steps_read(graph: Graph, step: Step) -> list[Step]:
     return found if len(found) == len(origins) else []
 
 
-def _readers(graph: Graph) -> dict[int, set[int]]:
+def _readers(graph: ir.Graph) -> dict[int, set[int]]:
     """Return who reads each step: steps by number, `-1` for the export, the value of a body and a condition."""
     found: defaultdict[int, set[int]] = defaultdict(set)
 
-    def note(paths: Iterable[Path], reader: int) -> None:
+    def note(paths: Iterable[ir.Path], reader: int) -> None:
         for path in paths:
             if isinstance(path.origin, int):
                 found[path.origin].add(reader)
 
     if graph.value is not None:
-        note(reading_paths(graph.value), -1)
+        note(ir.reading_paths(graph.value), -1)
     for number, step in graph.steps.items():
         for path in step.reads + step.needs:
             if isinstance(path.origin, int):
                 found[path.origin].add(number)
     for step in graph.blocks():
-        note([test.path for test in tests_of(step.content)], -1)
-        for region in regions_of(step.content):
-            note(reading_paths(region.value), -1)
-        if type(step.content) is Repeat and step.content.handed:
-            note([path for _, reading in step.content.names for path in reading_paths(reading)], -1)
+        note([test.path for test in ir.tests_of(step.content)], -1)
+        for region in ir.regions_of(step.content):
+            note(ir.reading_paths(region.value), -1)
+        if type(step.content) is ir.Repeat and step.content.handed:
+            note([path for _, reading in step.content.names for path in ir.reading_paths(reading)], -1)
     return found
 
 
@@ -150,26 +139,26 @@ def _readers(graph: Graph) -> dict[int, set[int]]:
 class Origins(msgspec.Struct):
     """What a path comes from."""
 
-    paths: list[Path] = msgspec.field(default_factory=list)
+    paths: list[ir.Path] = msgspec.field(default_factory=list)
     """Inputs and steps that are no blocks, with what is read of them."""
-    elements: list[Path] = msgspec.field(default_factory=list)
+    elements: list[ir.Path] = msgspec.field(default_factory=list)
     """Likewise lists of which one element is read."""
-    rounds: list[Repeat] = msgspec.field(default_factory=list)
+    rounds: list[ir.Repeat] = msgspec.field(default_factory=list)
     """Loops that have to end first."""
 
 
 class Sources:
     """The steps of a graph, with the blocks and the regions they stand in."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: ir.Graph) -> None:
         self.steps = graph.steps
-        self.holders: dict[int, Step] = {}
+        self.holders: dict[int, ir.Step] = {}
         """The block of each region."""
         self.regions: dict[int, int] = {}
         """The region of each step that stands in one."""
         self.inner = graph.inner
         for block in graph.blocks():
-            for region in regions_of(block.content):
+            for region in ir.regions_of(block.content):
                 self.holders[region.number] = block
                 waiting = step_numbers(region.units)
                 while waiting:
@@ -177,7 +166,7 @@ class Sources:
                     self.regions[number] = region.number
                     waiting.extend(self.inner.get(number, ()))
 
-    def find(self, *paths: Path) -> Origins:
+    def find(self, *paths: ir.Path) -> Origins:
         """Return what paths come from, through the values of blocks and the names that these give; nothing if it is too much."""
         found, seen = Origins(), set()
         waiting = [(path, False) for path in reversed(paths)]
@@ -192,60 +181,60 @@ class Sources:
             if below is None:
                 (found.elements if element else found.paths).append(path)
                 continue
-            element = element or (isinstance(path.origin, Local) and path.origin.kind == "item")
+            element = element or (isinstance(path.origin, ir.Local) and path.origin.kind == "item")
             waiting.extend((each, element) for each in reversed(below))
             content = self.steps[path.origin].content if isinstance(path.origin, int) else None
-            if isinstance(content, Repeat):
+            if isinstance(content, ir.Repeat):
                 found.rounds.append(content)
         return found
 
-    def behind(self, path: Path) -> list[Path] | None:
+    def behind(self, path: ir.Path) -> list[ir.Path] | None:
         """Return what stands behind a block or a name of one; `None` if the path begins with an input or another step."""
         origin = path.origin
-        if isinstance(origin, Local):
+        if isinstance(origin, ir.Local):
             block = self.holders[origin.block].content
             if origin.kind == "item":
-                source = block.source if isinstance(block, Each | Repeat) else None
-                return [source] if isinstance(source, Path) else []
-            if origin.kind in {"previous", "rounds"} and isinstance(block, Repeat):
+                source = block.source if isinstance(block, ir.Each | ir.Repeat) else None
+                return [source] if isinstance(source, ir.Path) else []
+            if origin.kind in {"previous", "rounds"} and isinstance(block, ir.Repeat):
                 tail = path.tail if origin.kind == "previous" else ()
                 return [each for name, reading in block.names if tail[:1] in {(), (name,)} for each in _within(reading, tail[1:])]
             return []
         if not isinstance(origin, int) or self.steps[origin].executor != "block":
             return None
-        return [each for region in regions_of(self.steps[origin].content) for each in _within(region.value, path.tail)]
+        return [each for region in ir.regions_of(self.steps[origin].content) for each in _within(region.value, path.tail)]
 
-    def ancestors(self, paths: Iterator[Path]) -> set[int | str]:
+    def ancestors(self, paths: Iterator[ir.Path]) -> set[int | str]:
         """Return the steps and inputs that something is made from; of a block all that it gives."""
         found: set[int | str] = set()
-        met: set[Path] = set()
+        met: set[ir.Path] = set()
         waiting = list(paths)
         while waiting:
             path = waiting.pop()
             origin = path.origin
             if origin in found or path in met:
                 continue
-            below = self.behind(path if isinstance(origin, Local) else Path(origin))
-            if isinstance(origin, Local):
+            below = self.behind(path if isinstance(origin, ir.Local) else ir.Path(origin))
+            if isinstance(origin, ir.Local):
                 met.add(path)
             else:
                 found.add(origin)
                 if below is None and isinstance(origin, int):
-                    below = [*self.steps[origin].reads, *map(Path, self.inner.get(origin, ()))]
+                    below = [*self.steps[origin].reads, *map(ir.Path, self.inner.get(origin, ()))]
             waiting.extend(below or ())
         return found
 
 
-def _within(reading: Reading, tail: tuple[str, ...]) -> list[Path]:
+def _within(reading: ir.Reading, tail: tuple[str, ...]) -> list[ir.Path]:
     """Return what a member of a value comes from."""
-    while tail and isinstance(reading, ObjectReading):
+    while tail and isinstance(reading, ir.ObjectReading):
         member = dict(reading.members).get(tail[0])
         if member is None:
             return []
         reading, tail = member, tail[1:]
-    if isinstance(reading, Path):
-        return [Path(reading.origin, reading.tail + tail)]
-    return reading_paths(reading)
+    if isinstance(reading, ir.Path):
+        return [ir.Path(reading.origin, reading.tail + tail)]
+    return ir.reading_paths(reading)
 
 
 # Results that are carried out after a person has decided, but that this person was not shown.
@@ -258,28 +247,28 @@ def _within(reading: Reading, tail: tuple[str, ...]) -> list[Path]:
 class Unshown(msgspec.Struct, frozen=True):
     """A decision about what the person does not see."""
 
-    person: Step
-    result: Step
-    activity: Step
+    person: ir.Step
+    result: ir.Step
+    activity: ir.Step
     """It is given the result after the decision."""
 
 
 class UnshownActivity(msgspec.Struct, frozen=True):
     """An activity with a result that no person is shown."""
 
-    activity: Step
-    result: Step
+    activity: ir.Step
+    result: ir.Step
     found: Origins
 
 
-def unshown_results(flat: FlatGraph) -> Iterator[Unshown]:
+def unshown_results(flat: ir.FlatGraph) -> Iterator[Unshown]:
     """Yield the decisions of people that lead to what they are not shown: one for each person, in order."""
     if {"server", "user"} <= {step.executor for step in flat.graph.awaited()}:
         yield from _DecisionSearch(flat).results()
 
 
 class _DecisionSearch:
-    def __init__(self, flat: FlatGraph) -> None:
+    def __init__(self, flat: ir.FlatGraph) -> None:
         self.steps, self.schemas = flat.graph.steps, flat.schemas
         self.sources = Sources(flat.graph)
         people = [step for step in self.steps.values() if step.executor == "user"]
@@ -320,7 +309,7 @@ class _DecisionSearch:
                 if not self._explained(found, {each.origin for each in self.sources.find(*result.reads).paths}):
                     yield UnshownActivity(step, result, found)
 
-    def _given(self, step: Step) -> Origins:
+    def _given(self, step: ir.Step) -> Origins:
         """Return what an activity is given; its preparation stands for what that reads."""
         found = self.sources.find(*step.reads)
         for path in found.paths:
@@ -329,7 +318,7 @@ class _DecisionSearch:
                 return self.sources.find(*made.reads)
         return found
 
-    def _explained(self, found: Origins, made_from: set[int | str | Local]) -> bool:
+    def _explained(self, found: Origins, made_from: set[int | str | ir.Local]) -> bool:
         """Tell whether an activity is given something that was shown, other than what the result was made from."""
         for path in (*found.paths, *found.elements):
             origin = path.origin
@@ -339,32 +328,32 @@ class _DecisionSearch:
                 return True
         return any(path.origin in self.shown for path in found.paths)
 
-    def _whens(self, step: Step) -> Iterator[tuple[Step, int]]:
+    def _whens(self, step: ir.Step) -> Iterator[tuple[ir.Step, int]]:
         """Yield the `when` blocks that a step stands in, from the innermost out, with the number of the branch."""
         region = self.sources.regions.get(step.number)
         while region is not None:
             block = self.sources.holders[region]
-            if isinstance(block.content, When):
+            if isinstance(block.content, ir.When):
                 yield block, region
             region = self.sources.regions.get(block.number)
 
-    def _is_another_way(self, result: Step, person: int) -> bool:
+    def _is_another_way(self, result: ir.Step, person: int) -> bool:
         """Tell whether a result decides that a person is asked, or is made where that one is not."""
         asked = {block.number: (block, region) for block, region in self._whens(self.steps[person])}
-        tests = [test for block, _ in asked.values() for test in tests_of(block.content)]
+        tests = [test for block, _ in asked.values() for test in ir.tests_of(block.content)]
         if any(path.origin == result.number for test in tests for path in self.sources.find(test.path).paths):
             return True
         return any(block.number in asked and asked[block.number][1] != region for block, region in self._whens(result))
 
-    def _decisions(self, activity: Step) -> Iterator[tuple[int, Hashable]]:
+    def _decisions(self, activity: ir.Step) -> Iterator[tuple[int, Hashable]]:
         """Yield the people whose decision leads to a step, each with what tells that from their other decisions."""
         found: dict[int, Hashable] = {}
         for block, region in self._whens(activity):
-            branches = block.content.branches if isinstance(block.content, When) else ()
+            branches = block.content.branches if isinstance(block.content, ir.When) else ()
             for number, branch in enumerate(branches):
                 if branch.body.number == region:
                     asked = tuple((test.path, dumps(test.schema, indent=False)) for test in branch.condition)
-                    for person in self._asked(tests_of(block.content)):
+                    for person in self._asked(ir.tests_of(block.content)):
                         found[person] = asked or (block.number, number)  # the outermost decides
         yield from found.items()
 
@@ -379,7 +368,7 @@ class _DecisionSearch:
             if len(carried[person, each.result.number]) == 1:
                 yield person
 
-    def _asked(self, tests: tuple[Test, ...]) -> Iterator[int]:
+    def _asked(self, tests: tuple[ir.Test, ...]) -> Iterator[int]:
         """Yield the people whose decision is asked for in conditions."""
         for test in tests:
             for path in self.sources.find(test.path).paths:
@@ -396,8 +385,8 @@ class _DecisionSearch:
         found: dict[int, int] = {}
         inside: dict[int | None, int] = {None: 0}
 
-        def before(path: Path) -> int:
-            while isinstance(path.origin, Local):
+        def before(path: ir.Path) -> int:
+            while isinstance(path.origin, ir.Local):
                 behind = self.sources.behind(path) if path.origin.kind == "item" else None
                 if not behind:
                     return 0
@@ -411,7 +400,7 @@ class _DecisionSearch:
                 region = self.sources.regions.get(self.sources.holders[region].number)
             for each in reversed(chain):
                 block = self.sources.holders[each]
-                asked = tests_of(block.content) if isinstance(block.content, When) else ()
+                asked = ir.tests_of(block.content) if isinstance(block.content, ir.When) else ()
                 made = inside[self.sources.regions.get(block.number)]
                 for test in asked:
                     made |= before(test.path)
@@ -420,8 +409,8 @@ class _DecisionSearch:
 
         for number, step in self.steps.items():
             made = self.bits.get(number, 0) | around(self.sources.regions.get(number))
-            values = (path for region in regions_of(step.content) for path in reading_paths(region.value))
-            tests = (test.path for test in tests_of(step.content))
+            values = (path for region in ir.regions_of(step.content) for path in ir.reading_paths(region.value))
+            tests = (test.path for test in ir.tests_of(step.content))
             for path in (*step.reads, *step.needs, *values, *tests):
                 made |= before(path)
             found[number] = made

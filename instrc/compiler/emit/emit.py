@@ -6,28 +6,10 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TypeAlias
 
+from instrc.compiler import ir
 from instrc.compiler.emit.definitions import DocumentDefinitions
 from instrc.compiler.emit.paths import Paths, suffixed
 from instrc.compiler.emit.step_schemas import Purpose, StepSchemas, context
-from instrc.compiler.graph import (
-    Argument,
-    Artefact,
-    Chunk,
-    Do,
-    Each,
-    Emit,
-    Hinted,
-    ObjectReading,
-    Path,
-    Plan,
-    Reading,
-    Region,
-    Repeat,
-    Try,
-    Unit,
-    When,
-    all_chunks,
-)
 from instrc.process import flow
 from instrc.process.flow import Chunk as ProcessChunk
 from instrc.process.flow import Constant, Executor, written_value
@@ -43,13 +25,13 @@ _CONTEXTS = {str(each): name for each, name in CONTEXT.items()} | {word: f"{word
 _CHUNKS = {str(each): name for each, name in CHUNK.items()} | {word: word.upper() for word in flow.FORMS}
 
 
-def context_name(chunk: Chunk, item: int | None = None) -> str:
+def context_name(chunk: ir.Chunk, item: int | None = None) -> str:
     """Return what a chunk is called among the properties of a process."""
     name = f"{_CONTEXTS[chunk.executor]}{chunk.index}"
     return name if item is None else suffixed(name, item)
 
 
-def definition_name(chunk: Chunk, item: int | None = None) -> str:
+def definition_name(chunk: ir.Chunk, item: int | None = None) -> str:
     """Return what it is called among the definitions."""
     name = f"{_CHUNKS[chunk.executor]}_{chunk.index}"
     return name if item is None else suffixed(name, item)
@@ -58,19 +40,19 @@ def definition_name(chunk: Chunk, item: int | None = None) -> str:
 class Blocks:
     """The blocks of one plan as those of a process."""
 
-    def __init__(self, plan: Plan, paths: Paths) -> None:
+    def __init__(self, plan: ir.Plan, paths: Paths) -> None:
         self.plan = plan
         self.paths = paths
 
     @cached_property
-    def _of(self) -> dict[tuple[int | None, bool], Chunk]:
+    def _of(self) -> dict[tuple[int | None, bool], ir.Chunk]:
         """The chunks of each `repeat`: of its rounds, of its `else`."""
         return {
             (chunk.block, chunk.executor == "else"): chunk for chunk in self.plan.walk() if chunk.executor in {"repeat", "else"}
         }
 
     def context(
-        self, chunk: Chunk, name: str, definition: str, item: int | None, inside: Mapping[str, flow.Context]
+        self, chunk: ir.Chunk, name: str, definition: str, item: int | None, inside: Mapping[str, flow.Context]
     ) -> flow.Block:
         """Return a block, or the `else` of a `repeat`; `inside` are the contexts in it by name."""
         step = self.plan.flat.graph.steps[chunk.units[0]]  # type: ignore[index]  # a block is a single step
@@ -78,23 +60,23 @@ class Blocks:
         key = suffixed(self.plan.keys[step.number], item) if step.number in self.plan.keys else None
         common = (key, step.timing.within, step.timing.delay, about, definition)
 
-        def body(region: Region) -> flow.Body:
+        def body(region: ir.Region) -> flow.Body:
             contexts = tuple([inside[context_name(each, item)] for each in self.plan.inside[region.number]])
             return flow.Body(contexts, self.paths.value(region.value, item))
 
         match step.content:
-            case Do(only):
+            case ir.Do(only):
                 return flow.Do(name, body(only), *common)
-            case When(branches):
+            case ir.When(branches):
                 made = (flow.Branch(self.paths.condition(each.condition, item), body(each.body)) for each in branches)
                 return flow.When(name, tuple(made), *common)
-            case Try(first, otherwise):
+            case ir.Try(first, otherwise):
                 return flow.Try(name, body(first), body(otherwise), *common)
-            case Each() as each:
+            case ir.Each() as each:
                 return self._each(name, each, body(each.body), common, item)
-            case Repeat(otherwise=Region() as otherwise) if chunk.executor == "else":
+            case ir.Repeat(otherwise=ir.Region() as otherwise) if chunk.executor == "else":
                 return flow.Else(name, context_name(self._of[step.number, False], item), body(otherwise), None, definition)
-            case Repeat() as repeat:
+            case ir.Repeat() as repeat:
                 other = self._of.get((step.number, True))
                 return self._repeat(
                     name, repeat, body(repeat.body), common, item, None if other is None else context_name(other, item)
@@ -102,14 +84,14 @@ class Blocks:
             case content:
                 raise AssertionError(content)
 
-    def _each(self, name: str, content: Each, body: flow.Body, common: _Common, item: int | None) -> flow.Each:
+    def _each(self, name: str, content: ir.Each, body: flow.Body, common: _Common, item: int | None) -> flow.Each:
         counted = content.source if isinstance(content.source, int) else None
         source = self.paths.read(content.source, item) if not isinstance(content.source, int) else Constant(content.source)
         most = content.most if counted is None else counted
         return flow.Each(name, self.plan.elements[content.body.number], source, body, most, *common, counted)
 
     def _repeat(
-        self, name: str, content: Repeat, body: flow.Body, common: _Common, item: int | None, otherwise: str | None
+        self, name: str, content: ir.Repeat, body: flow.Body, common: _Common, item: int | None, otherwise: str | None
     ) -> flow.Repeat:
         return flow.Repeat(
             name,
@@ -132,21 +114,21 @@ _Common: TypeAlias = "tuple[str | None, str | None, str | None, JsonObject | Non
 # Plan to the document of a process: every chunk and block as a context, with the keys and paths that an engine goes by.
 
 
-def process_document(plan: Plan, schemas: StepSchemas, title: str | None) -> JsonObject:
+def process_document(plan: ir.Plan, schemas: StepSchemas, title: str | None) -> JsonObject:
     """Return the JSON of the process of a plan, its steps as they are rendered."""
     blocks = Blocks(plan, schemas.paths)
     graph = plan.flat.graph
     definitions: JsonObject = {}
     known: dict[str, flow.Context] = {}
     """By name; chunks as the bodies around them need them, without their steps: these are written at once."""
-    waiting: list[tuple[Chunk, int | None, str, str]] = []
+    waiting: list[tuple[ir.Chunk, int | None, str, str]] = []
     """Blocks with their names, each before what is in it."""
     names: list[str] = []
     for chunk in plan.chunks:
         # a block is repeated an item, steps are multiplied inside theirs
         once = (None,) if chunk.block is None else schemas.items
         for item in once:
-            for each in all_chunks(graph, (chunk,), plan.inside):
+            for each in ir.all_chunks(graph, (chunk,), plan.inside):
                 name, definition = context_name(each, item), definition_name(each, item)
                 if each is chunk:
                     names.append(name)
@@ -170,12 +152,12 @@ def process_document(plan: Plan, schemas: StepSchemas, title: str | None) -> Jso
     return Process(body, title, inputs, schemas.definitions.schemas).with_contexts(references_to(body.contexts), definitions)
 
 
-def _has_members(value: Reading) -> bool:
+def _has_members(value: ir.Reading) -> bool:
     """Tell whether a value is, or holds, a member of what a step gives; every other value is the last key of the record."""
     match value:
-        case Path(tail=tail):
+        case ir.Path(tail=tail):
             return bool(tail)
-        case ObjectReading(members):
+        case ir.ObjectReading(members):
             return any(_has_members(member) for _, member in members)
         case Constant():
             return False
@@ -184,12 +166,12 @@ def _has_members(value: Reading) -> bool:
 # Plan to artefact: the documents of one export.
 
 
-def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
+def emit(plan: ir.Plan, *, batch: int, hint: str | None) -> ir.Artefact:
     """Return the documents of a plan; `hint` is the sentence for descriptions, `None` for none, `batch` the number of items."""
     title = _title(plan)
     shape = "process" if plan.shape == "call" and batch > 1 else plan.shape
     bare = plan.bare and batch <= 1
-    documents: dict[Emit, JsonObject] = {}
+    documents: dict[ir.Emit, JsonObject] = {}
     paths = Paths(plan)
     told: dict[str, None] = {}
 
@@ -214,10 +196,10 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
         documents["result"] = as_object(strip(tool, {"all"}))
     if shape == "call":
         documents["call"] = _call(plan, schemas, tool)
-    return Artefact(plan.flat.graph.name, title, documents, plan, Hinted(tuple((hint or "").split("{paths}")), tuple(told)))
+    return ir.Artefact(plan.flat.graph.name, title, documents, plan, ir.Hinted(tuple((hint or "").split("{paths}")), tuple(told)))
 
 
-def _entry(plan: Plan, schemas: StepSchemas, title: str | None, *, bare: bool, stripped: str) -> JsonObject:
+def _entry(plan: ir.Plan, schemas: StepSchemas, title: str | None, *, bare: bool, stripped: str) -> JsonObject:
     """Return what the model is asked for first: one step or the first chunk; nothing if that is not the model's."""
     first = plan.chunks[0]
     if bare:
@@ -231,14 +213,14 @@ def _entry(plan: Plan, schemas: StepSchemas, title: str | None, *, bare: bool, s
     return as_object(strip(whole, {stripped}))
 
 
-def process_of(plan: Plan, *, hint: str | None) -> Process:
+def process_of(plan: ir.Plan, *, hint: str | None) -> Process:
     """Return the process of a plan whatever its shape: a tool by itself is a process of one chunk."""
     definitions = DocumentDefinitions(definition_name(chunk) for chunk in plan.walk())
     schemas = StepSchemas(plan, "process", Paths(plan), batch=1, hint=hint, definitions=definitions, whole=False)
     return Process.from_json(process_document(plan, schemas, _title(plan)))
 
 
-def _title(plan: Plan) -> str | None:
+def _title(plan: ir.Plan) -> str | None:
     """Return the goal, else a single step's own title, else the name that `tool` gives."""
     graph = plan.flat.graph
     if graph.goal is not None:
@@ -267,10 +249,10 @@ def document(schema: Json, title: str | None, definitions: DocumentDefinitions, 
     return document
 
 
-def _all_steps(plan: Plan, schemas: StepSchemas, title: str | None, stripped: set[str]) -> JsonObject:
+def _all_steps(plan: ir.Plan, schemas: StepSchemas, title: str | None, stripped: set[str]) -> JsonObject:
     """Return all steps as one object, without chunks."""
     seen: set[int] = set()
-    units: list[Unit] = []
+    units: list[ir.Unit] = []
     for chunk in plan.chunks:
         if chunk.executor == "else":
             continue
@@ -286,11 +268,11 @@ def _all_steps(plan: Plan, schemas: StepSchemas, title: str | None, stripped: se
     )
 
 
-def _call(plan: Plan, schemas: StepSchemas, tool: JsonObject) -> JsonObject:
+def _call(plan: ir.Plan, schemas: StepSchemas, tool: JsonObject) -> JsonObject:
     """Return a direct call: what to call with what, once the tool is filled in."""
     unit = plan.chunks[1].units[0]
     step = plan.flat.graph.steps[unit] if isinstance(unit, int) else None
-    arguments: tuple[Argument, ...] = step.arguments if step else ()
+    arguments: tuple[ir.Argument, ...] = step.arguments if step else ()
     return {
         "activity": step.activity if step else None,
         "arguments": written_value(schemas.paths.arguments(arguments, None)),
@@ -301,7 +283,7 @@ def _call(plan: Plan, schemas: StepSchemas, tool: JsonObject) -> JsonObject:
 # Read any artefact as a process, as `preview`, `graph` and `diff` need it: a tool is a process of one chunk.
 
 
-def located_process(artefact: Artefact, *, hint: str | None = None) -> tuple[Process, dict[str, Span]]:
+def located_process(artefact: ir.Artefact, *, hint: str | None = None) -> tuple[Process, dict[str, Span]]:
     """Return an artefact as a process, a tool as one of a single chunk, and where the program defines the step of each key."""
     plan = artefact.plan
     if plan is None:
@@ -311,7 +293,7 @@ def located_process(artefact: Artefact, *, hint: str | None = None) -> tuple[Pro
     return process_of(plan, hint=hint) if written is None else Process.from_json(written), places
 
 
-def _as_process(artefact: Artefact) -> Json:
+def _as_process(artefact: ir.Artefact) -> Json:
     """Return the tool of a vibe file as a process of one chunk with one step."""
     tool = artefact.documents["tool"]
     definitions = tool.get("$defs", {}) if isinstance(tool, dict) else {}

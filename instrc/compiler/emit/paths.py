@@ -6,19 +6,7 @@ from collections import defaultdict
 from collections.abc import Container, Sequence
 from functools import cached_property
 
-from instrc.compiler.graph import (
-    Argument,
-    Local,
-    ObjectReading,
-    Path,
-    Plan,
-    Reading,
-    Repeat,
-    Rounds,
-    Step,
-    Test,
-    bodies_by_number,
-)
+from instrc.compiler import ir
 from instrc.process.flow import Condition, Constant, Listed, Named, Read, Segment, Value
 from instrc.text.names import is_plain
 
@@ -31,27 +19,27 @@ _HIDDEN = ("_", "$")
 class Paths:
     """The paths of one plan."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: ir.Plan) -> None:
         self.plan = plan
         graph = plan.flat.graph
-        self.steps: dict[int, Step] = graph.steps
+        self.steps: dict[int, ir.Step] = graph.steps
         self.quoted: bool = graph.has_flow
         """Whether a name that is no identifier is written as a JSON string, as in all programs with paths or blocks."""
         self._inputs = {name: place for place, name in enumerate(graph.inputs)}
-        self._known: defaultdict[int | None, dict[Path, Read]] = defaultdict(dict)
-        self._texts: dict[int | None, dict[Path | int | str | Local, str]] = {}
+        self._known: defaultdict[int | None, dict[ir.Path, Read]] = defaultdict(dict)
+        self._texts: dict[int | None, dict[ir.Path | int | str | ir.Local, str]] = {}
         """The same as they are written; a path without members goes by what it begins with."""
-        self._rounds: dict[int, Repeat] = {
-            step.content.body.number: step.content for step in graph.blocks() if type(step.content) is Repeat
+        self._rounds: dict[int, ir.Repeat] = {
+            step.content.body.number: step.content for step in graph.blocks() if type(step.content) is ir.Repeat
         }
-        self._found = Rounds(bodies_by_number(graph))
+        self._found = ir.Rounds(ir.bodies_by_number(graph))
 
     @cached_property
     def _order(self) -> dict[int, int]:
         """The place of each step among all keys; most documents ask for none."""
         return {number: place for place, number in enumerate(self.plan.keys)}
 
-    def read(self, path: Path, item: int | None = None, *, optional: bool = False) -> Read:
+    def read(self, path: ir.Path, item: int | None = None, *, optional: bool = False) -> Read:
         """Return a path as a process has it: `prompt`, `step1_identify.organizer`, `step4_find_user.output`."""
         known = self._known[item]
         read = known.get(path)
@@ -59,7 +47,7 @@ class Paths:
             read = known[path] = self._read(self.segments(path, item))
         return Read(read.segments, optional) if optional else read
 
-    def text(self, path: Path, item: int | None = None) -> str:
+    def text(self, path: ir.Path, item: int | None = None) -> str:
         """Return a path as it is written."""
         texts = self._texts.get(item)
         if texts is None:
@@ -71,9 +59,9 @@ class Paths:
             text = texts[place] = ".".join(names) if all(map(is_plain, names)) else self._read(names).text
         return text
 
-    def _plain_keys(self, item: int | None) -> dict[Path | int | str | Local, str]:
+    def _plain_keys(self, item: int | None) -> dict[ir.Path | int | str | ir.Local, str]:
         """Return the paths that are nothing but the key of a step, in one go: most steps are read, and most are read so."""
-        keys: dict[Path | int | str | Local, str] = {**self.plan.keys}  # type: ignore[dict-item]  # those of steps are paths, too
+        keys: dict[ir.Path | int | str | ir.Local, str] = {**self.plan.keys}  # type: ignore[dict-item]  # those of steps are paths, too
         if item is not None:
             keys = {number: suffixed(key, item) for number, key in keys.items()}
         if not ("".join(keys.values()).isascii() and all(map(str.isidentifier, keys.values()))):
@@ -88,7 +76,7 @@ class Paths:
             return Read(tuple([Segment(name, not is_plain(name)) for name in names]))
         return Read.parse(".".join(names))
 
-    def segments(self, path: Path, item: int | None = None) -> tuple[str, ...]:
+    def segments(self, path: ir.Path, item: int | None = None) -> tuple[str, ...]:
         """Return the names that a path is made of."""
         origin = path.origin
         match origin:
@@ -97,20 +85,20 @@ class Paths:
                 if path.tail and (tail := self._tail(path, item)):
                     return (key, *tail)
                 return (key, "output") if self.steps[origin].output else (key,)
-            case Local():
+            case ir.Local():
                 name = self.plan.elements.get(origin.block, origin.name) if origin.kind == "item" else origin.name
                 return (name, *self._tail(path, item))
             case name:
                 return (suffixed(name, item), *path.tail)
 
-    def _tail(self, path: Path, item: int | None) -> tuple[str, ...]:
+    def _tail(self, path: ir.Path, item: int | None) -> tuple[str, ...]:
         """Return the members of a path; names of rounds become the keys of what has them."""
         if not self._rounds:
             return path.tail
         found: list[str] = []
         place = 0
         while place < len(path.tail):
-            body = self._found.body_of(Path(path.origin, path.tail[:place]))
+            body = self._found.body_of(ir.Path(path.origin, path.tail[:place]))
             if body is None:
                 found.append(path.tail[place])
                 place += 1
@@ -120,25 +108,27 @@ class Paths:
             place = len(path.tail) - len(rest)
         return tuple(found)
 
-    def _path_into_round(self, block: Repeat, tail: tuple[str, ...], item: int | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _path_into_round(
+        self, block: ir.Repeat, tail: tuple[str, ...], item: int | None
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the way to what a name of a block had in another round, a member of what one of its steps gave; and the rest."""
-        reading: Reading | None = dict(block.names).get(tail[0])
+        reading: ir.Reading | None = dict(block.names).get(tail[0])
         rest = tail[1:]
-        while isinstance(reading, ObjectReading) and rest:
+        while isinstance(reading, ir.ObjectReading) and rest:
             reading, rest = dict(reading.members).get(rest[0]), rest[1:]
-        if not isinstance(reading, Path):
+        if not isinstance(reading, ir.Path):
             return tail, ()
         if reading.origin.__class__ is int and self.steps[reading.origin].output and not reading.tail and rest[:1] == ("output",):
             rest = rest[1:]
         return self.segments(reading, item), rest
 
-    def references(self, reads: Sequence[Path], item: int | None) -> list[str]:
+    def references(self, reads: Sequence[ir.Path], item: int | None) -> list[str]:
         """Return what is read as it is written, each path once."""
         if len(reads) == 1:  # as most are
             return [self.text(reads[0], item)]
         return [self.text(path, item) for path in self.ordered(reads, item)]
 
-    def ordered(self, reads: Sequence[Path], item: int | None) -> Sequence[Path]:
+    def ordered(self, reads: Sequence[ir.Path], item: int | None) -> Sequence[ir.Path]:
         """Return what is read: inputs, names of blocks from the outermost in, then steps in the order in which they run.
 
         A path below another one is left out, unless it leads to a thought or a metric.
@@ -148,24 +138,24 @@ class Paths:
         ordered = {self.segments(path, item): path for path in sorted(reads, key=self._place)}
         return [path for each, path in ordered.items() if not self.quoted or not _is_below(each, ordered)]
 
-    def _place(self, path: Path) -> tuple[int, int, int]:
+    def _place(self, path: ir.Path) -> tuple[int, int, int]:
         match path.origin:
             case str(name):
                 return 0, self._inputs.get(name, 0), 0
-            case Local(_, level, kind, _):
+            case ir.Local(_, level, kind, _):
                 return 1, level, _WORDS.index(kind)
             case number:
                 return 2, self._order.get(number, 0), 0
 
-    def arguments(self, given: tuple[Argument, ...], item: int | None, step: int | None = None) -> Value:
+    def arguments(self, given: tuple[ir.Argument, ...], item: int | None, step: int | None = None) -> Value:
         """Return what fills what: one path, a list of plain ones, or an object of named ones."""
         if len(given) == 1 and given[0].label is None:  # as most are
             only = given[0].value
-            return self.read(only, item) if isinstance(only, Path) else only
+            return self.read(only, item) if isinstance(only, ir.Path) else only
         optional = self.plan.flat.optional
         values: list[Value] = [
             self.read(each.value, item, optional=each.label is not None and (step, each.label) in optional)
-            if isinstance(each.value, Path)
+            if isinstance(each.value, ir.Path)
             else each.value
             for each in given
         ]
@@ -181,37 +171,37 @@ class Paths:
                 named[each.label] = value
         return Named(named)
 
-    def value(self, reading: Reading, item: int | None = None) -> Value:
+    def value(self, reading: ir.Reading, item: int | None = None) -> Value:
         """Return what a body gives."""
         match reading:
-            case Path():
+            case ir.Path():
                 return self.read(reading, item)
             case Constant():
                 return reading
-            case ObjectReading(members):
+            case ir.ObjectReading(members):
                 return Named({name: self.value(member, item) for name, member in members})
 
-    def condition(self, tests: tuple[Test, ...], item: int | None = None) -> Condition | None:
+    def condition(self, tests: tuple[ir.Test, ...], item: int | None = None) -> Condition | None:
         """Return a condition; none without tests."""
         return Condition(tuple((self.read(test.path, item), test.schema) for test in tests)) if tests else None
 
-    def hands(self, block: Repeat, item: int | None = None) -> tuple[str, ...]:
+    def hands(self, block: ir.Repeat, item: int | None = None) -> tuple[str, ...]:
         """Return the keys that `previous` and `rounds` show: of the steps and blocks that names of the body lead to."""
         found: dict[int, None] = {}
         inside = self._steps_of_body(block)
-        waiting: list[Reading] = [reading for _, reading in reversed(block.names)]
+        waiting: list[ir.Reading] = [reading for _, reading in reversed(block.names)]
         while waiting:
             match waiting.pop():
-                case Path(origin) if isinstance(origin, int) and origin in inside:
+                case ir.Path(origin) if isinstance(origin, int) and origin in inside:
                     found[origin] = None
-                case ObjectReading(members):
+                case ir.ObjectReading(members):
                     waiting.extend(member for _, member in reversed(members))
                 case _:
                     pass
         ordered = sorted(found, key=lambda each: self._order.get(each, 0))
         return tuple(suffixed(self.plan.keys[number], item) for number in ordered)
 
-    def _steps_of_body(self, block: Repeat) -> set[int]:
+    def _steps_of_body(self, block: ir.Repeat) -> set[int]:
         """Return the steps of a body; no name of the body leads to those in slots."""
         units = (unit for chunk in self.plan.inside[block.body.number] for unit in chunk.units)
         return {number for unit in units for number in ((unit,) if isinstance(unit, int) else unit.numbers)}

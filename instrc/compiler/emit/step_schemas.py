@@ -8,24 +8,10 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from instrc.compiler import ir
 from instrc.compiler.compose.outcomes import RUN_PLAN, choices_of, plannable_tools
 from instrc.compiler.emit.definitions import DocumentDefinitions
 from instrc.compiler.emit.paths import Paths, suffixed
-from instrc.compiler.graph import (
-    NO_TIMING,
-    Chunk,
-    Fusion,
-    Graph,
-    MixinGroup,
-    Path,
-    Placed,
-    Plan,
-    PlannableTool,
-    Planned,
-    Step,
-    StepObject,
-    Unit,
-)
 from instrc.problems.problem import CompileError
 from instrc.process.chunk_json import add_words, beside
 from instrc.process.flow import NO_ENGINE, Constant, EngineProperties, Listed, Named, Read, written_value
@@ -90,7 +76,7 @@ class Container(msgspec.Struct):
 # Build the schema of a context: the object of its steps, with the annotations that the program has for the context.
 
 
-def context(graph: Graph, chunk: Chunk, steps: Container, at: Span | None) -> dict[str, Json]:
+def context(graph: ir.Graph, chunk: ir.Chunk, steps: Container, at: Span | None) -> dict[str, Json]:
     """Return the object of a chunk, whose first step is written at `at`; a `CompileError` if it requires what is not there."""
     if chunk.annotations:
         from instrc.compiler.compose.contents import missing_in_context  # few chunks have annotations
@@ -194,21 +180,21 @@ def input_part(schema: Json) -> Json:
 class EngineWriter:
     """Write what is for the engine in the steps of one graph."""
 
-    def __init__(self, graph: Graph, paths: Paths) -> None:
+    def __init__(self, graph: ir.Graph, paths: Paths) -> None:
         self.graph = graph
         self.paths = paths
 
-    def beside(self, schema: JsonObject, step: Step, references: list[str], item: int | None) -> JsonObject:
+    def beside(self, schema: JsonObject, step: ir.Step, references: list[str], item: int | None) -> JsonObject:
         """Write what is for the engine beside the schema of a step, and return that; `references` are what it reads."""
         arguments = written_value(self.paths.arguments(step.arguments, item, step.number)) if step.arguments else None
         plan: JsonObject | None = None
         if step.activity == RUN_PLAN and step.executor != "model":
             tools = plannable_tools(self.graph, step) or ()
             plan = self._plan(tools, item)
-            bound = [each.value for tool in tools for each in tool.bound if isinstance(each.value, Path)]
+            bound = [each.value for tool in tools for each in tool.bound if isinstance(each.value, ir.Path)]
             references = self.paths.references((*step.reads, *bound), item)
         if step.executor == "model":
-            timing = NO_TIMING if step.output else step.timing
+            timing = ir.NO_TIMING if step.output else step.timing
             engine = EngineProperties(fail=step.fail, within=timing.within, delay=timing.delay)
         else:
             timing = step.timing
@@ -218,14 +204,14 @@ class EngineWriter:
     def with_choices(self, number: int, schema: JsonObject, item: int | None) -> JsonObject:
         """Say at each property that is filled by choice what there is to choose from."""
         for names, engine in choices_of(self.graph.steps[number].content):
-            if isinstance(engine, Planned):
+            if isinstance(engine, ir.Planned):
                 said = EngineProperties(plan=self._plan(engine.tools, item))
             else:
                 said = EngineProperties(among=self.paths.read(engine.choices, item))
             schema = as_object(beside_property(schema, names, said))
         return schema
 
-    def _plan(self, tools: tuple[PlannableTool, ...], item: int | None) -> JsonObject:
+    def _plan(self, tools: tuple[ir.PlannableTool, ...], item: int | None) -> JsonObject:
         """Return the tools of a plan by name."""
         made: JsonObject = {}
         for tool in tools:
@@ -267,7 +253,7 @@ class DescribedSchema(Struct, frozen=True):
 class Hints:
     """The hints in one document; `sentence` has `{paths}` where the paths go, and is `None` if there are no hints."""
 
-    def __init__(self, plan: Plan, part: Purpose, sentence: str | None, paths: Paths, items: tuple[int | None, ...]) -> None:
+    def __init__(self, plan: ir.Plan, part: Purpose, sentence: str | None, paths: Paths, items: tuple[int | None, ...]) -> None:
         self.graph = plan.flat.graph
         self.part = part
         self.sentence = sentence
@@ -282,7 +268,7 @@ class Hints:
         self.written: dict[str, None] = {}
         """The paths of all hints, as they are listed in them."""
 
-    def told(self, reads: Sequence[Path], item: int | None) -> list[str]:
+    def told(self, reads: Sequence[ir.Path], item: int | None) -> list[str]:
         """Return the paths that a step reads and that exist in this document, as a hint shows them."""
         if self.sentence is None:
             return []
@@ -307,7 +293,7 @@ class Hints:
         first, *others = self._around_paths
         return [room.before + first, *others]
 
-    def _is_absent(self, path: Path) -> bool:
+    def _is_absent(self, path: ir.Path) -> bool:
         """Tell whether a path leads to what the result drops, or to what somebody else gives to the flat form."""
         if self.part == "result":
             return any(name.startswith(("_", "$")) for name in path.tail)
@@ -392,7 +378,7 @@ class StepSchemas:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: ir.Plan,
         part: Purpose,
         paths: Paths,
         *,
@@ -402,7 +388,7 @@ class StepSchemas:
         whole: bool = False,
     ) -> None:
         self.plan = plan
-        self.graph: Graph = plan.flat.graph
+        self.graph: ir.Graph = plan.flat.graph
         self.part = part
         self.in_process = part == "process"
         self.items: tuple[int | None, ...] = (None,) if batch <= 1 else tuple(range(1, batch + 1))
@@ -421,7 +407,7 @@ class StepSchemas:
         """What the flat schemas of instructions alone become in this document, by the identity of the one that steps share."""
 
     def container(
-        self, units: Iterable[Unit], answers: frozenset[int] = frozenset(), items: tuple[int | None, ...] | None = None
+        self, units: Iterable[ir.Unit], answers: frozenset[int] = frozenset(), items: tuple[int | None, ...] | None = None
     ) -> Container:
         """Return the object of some units, every step once an item."""
         items = self.items if items is None else items
@@ -431,13 +417,13 @@ class StepSchemas:
         self._fill(made, units, items, answers)
         return made
 
-    def _make_inner(self, units: tuple[Unit, ...], items: tuple[int | None, ...]) -> None:
+    def _make_inner(self, units: tuple[ir.Unit, ...], items: tuple[int | None, ...]) -> None:
         """Make the steps that lie in slots, inner ones first, so that nothing waits on the stack."""
         for number in self._inside(units) if self._inner else ():
             for item in items:
                 self._made[number, item] = self.step(number, item)
 
-    def _inside(self, units: Iterable[Unit]) -> list[int]:
+    def _inside(self, units: Iterable[ir.Unit]) -> list[int]:
         """Return the steps that lie in slots of some units, inner ones first."""
         found: list[int] = []
         waiting = list(reversed(tuple(units)))
@@ -449,16 +435,16 @@ class StepSchemas:
                 waiting.extend(reversed(unit.members))
         return found
 
-    def _fill(self, made: Container, units: Iterable[Unit], items: tuple[int | None, ...], answers: frozenset[int]) -> None:
+    def _fill(self, made: Container, units: Iterable[ir.Unit], items: tuple[int | None, ...], answers: frozenset[int]) -> None:
         if not self.plan.flat.mixins:
             self._add_steps(made, units, items, answers)  # type: ignore[arg-type]  # without mixins there are no groups
             return
-        waiting: list[Unit | list[_Field]] = list(reversed(list(units)))
+        waiting: list[ir.Unit | list[_Field]] = list(reversed(list(units)))
         while waiting:
             unit = waiting.pop()
             if isinstance(unit, int):
                 self._add_steps(made, (unit,), items, answers)
-            elif isinstance(unit, MixinGroup):
+            elif isinstance(unit, ir.MixinGroup):
                 before, after = self._around(made, unit, items)
                 self._add_all(made, before, items)
                 waiting.append(after)
@@ -477,7 +463,7 @@ class StepSchemas:
                     schema = self.step(number, item, answer=number in answers)
                 properties[made.free(key) if key in properties else key] = schema
 
-    def _around(self, made: Container, group: MixinGroup, items: tuple[int | None, ...]) -> tuple[list[_Field], list[_Field]]:
+    def _around(self, made: Container, group: ir.MixinGroup, items: tuple[int | None, ...]) -> tuple[list[_Field], list[_Field]]:
         """Return the properties of a mixin before and after its slot, and keep what else it says."""
         mixin = self.plan.flat.mixins[group.number]
         if not isinstance(mixin, dict):
@@ -521,7 +507,7 @@ class StepSchemas:
             and len(given) == len(reads) == 1
             and given[0].value is reads[0]
             and given[0].label is None
-            and step.timing is NO_TIMING
+            and step.timing is ir.NO_TIMING
             and not step.fail
         ):
             path = self.paths.text(reads[0], item)
@@ -543,7 +529,7 @@ class StepSchemas:
             made = self.engines.with_choices(number, made, item)
         return self.engines.beside(dict(made) if made is schema else made, step, references, item)
 
-    def _answer(self, step: Step, item: int | None) -> Json:
+    def _answer(self, step: ir.Step, item: int | None) -> Json:
         """Return what stands where the server gives the `output` of a step whose inputs are there already."""
         key = suffixed(self.plan.keys[step.number], item)
         made = answer_of(self.plan.flat.schemas[step.number])
@@ -551,18 +537,18 @@ class StepSchemas:
         read = Read.parse(key)
         return beside(own, EngineProperties((read,), read, step.activity, within=step.timing.within, delay=step.timing.delay))
 
-    def place(self, units: Iterable[Unit]) -> Span | None:
+    def place(self, units: Iterable[ir.Unit]) -> Span | None:
         """Return where the first of some units is written."""
         first = next(iter(units), None)
         if isinstance(first, int):
             return self.graph.steps[first].span
         return None if first is None else first.application.span
 
-    def chunk(self, chunk: Chunk, items: tuple[int | None, ...]) -> JsonObject:
+    def chunk(self, chunk: ir.Chunk, items: tuple[int | None, ...]) -> JsonObject:
         """Return the schema of a chunk of a process."""
         return context(self.graph, chunk, self.container(chunk.units, chunk.answers, items), self.place(chunk.units))
 
-    def _form(self, step: Step, item: int | None) -> Form:
+    def _form(self, step: ir.Step, item: int | None) -> Form:
         """Return the schema of a step but for what it reads: of an instruction alone it is made once for all its steps."""
         number = step.number
         if number in self._single:
@@ -576,20 +562,20 @@ class StepSchemas:
             self._alike[alike] = form
         return form
 
-    def _frame(self, step: Step, schema: JsonObject, room: DescribedSchema | None) -> Frame:
+    def _frame(self, step: ir.Step, schema: JsonObject, room: DescribedSchema | None) -> Frame:
         engine = EngineProperties(activity=None if step.executor == "model" else step.activity)
         whole = add_words(dict(schema if room is None else room.schema), engine, [], None)
         places: JsonObject = {"references": [], "arguments": None}
         return Frame({**whole, **places}, None if room is None else self.hints.around(room))
 
-    def _new_form(self, step: Step, item: int | None) -> Form:
+    def _new_form(self, step: ir.Step, item: int | None) -> Form:
         schema = self._as_written(step, item)
         hinted = step.executor == "model" and isinstance(
-            step.content, Fusion
+            step.content, ir.Fusion
         )  # steps in an object say for themselves what they read
         return Form(schema, self.hints.room(schema) if hinted and isinstance(schema, dict) else None)
 
-    def _as_written(self, step: Step, item: int | None) -> Json:
+    def _as_written(self, step: ir.Step, item: int | None) -> Json:
         number, flat = step.number, self.plan.flat
         placed = flat.placed.get(number, ())
         alone = self.whole and not placed and number not in self._inner
@@ -605,7 +591,7 @@ class StepSchemas:
             return schema
         return {keyword: value for keyword, value in schema.items() if keyword not in _OWN_WORDS}
 
-    def _with_output(self, step: Step, schema: Json) -> Json:
+    def _with_output(self, step: ir.Step, schema: Json) -> Json:
         if self.part == "flat":
             return self.hints.of_null(with_null_output(schema))
         if step.executor == "server":
@@ -620,19 +606,19 @@ class StepSchemas:
             return {keyword: value for keyword, value in schema.items() if keyword not in {"$schema", "$id"}}
         return schema
 
-    def _fill_blocks(self, schema: Json, placed: tuple[Placed, ...], item: int | None) -> Json:
+    def _fill_blocks(self, schema: Json, placed: tuple[ir.Placed, ...], item: int | None) -> Json:
         """Fill objects of steps into the properties that hold them."""
         for place in placed:
             schema = put_steps(schema, place.slots, self._block(place.block, item), self.definitions, place.block.span)
         return schema
 
-    def _block(self, block: StepObject, item: int | None) -> dict[str, Json]:
+    def _block(self, block: ir.StepObject, item: int | None) -> dict[str, Json]:
         """Return the steps of an object; what is written behind it stands in the slot already, but for what closes it."""
         made = Container({}, [], self.definitions)
         self._fill(made, block.units, (item,), frozenset())
         return made.schema([each for each in block.annotations if closes(each)], block.span)
 
-    def _reading(self, schema: Json, reads: tuple[Path, ...]) -> Json:
+    def _reading(self, schema: Json, reads: tuple[ir.Path, ...]) -> Json:
         """Return the schema of a slot beside several steps, which has nothing around it that could say what it reads."""
         if not isinstance(schema, dict):
             return schema

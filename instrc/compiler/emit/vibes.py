@@ -11,30 +11,9 @@ from instrc import problems
 from instrc.compiler.emit.definitions import DocumentDefinitions
 from instrc.compiler.emit.emit import document
 from instrc.compiler.emit.paths import suffixed
-from instrc.compiler.graph import Artefact, Emit
+from instrc.compiler.ir import Artefact, Emit
 from instrc.problems.problem import CompileError
-from instrc.process.flow import (
-    Body,
-    Chunk,
-    Constant,
-    Do,
-    Each,
-    Else,
-    EngineProperties,
-    EngineSlot,
-    Executor,
-    Listed,
-    Named,
-    Read,
-    Repeat,
-    Step,
-    Try,
-    Value,
-    When,
-    map_reads,
-    value_of,
-    written_value,
-)
+from instrc.process import flow
 from instrc.process.process import Process
 from instrc.schema.annotate import nullable
 from instrc.schema.strip import strip
@@ -47,10 +26,10 @@ from instrc.text.names import snake
 # A path to a step or to an input follows its item; a path to a whole context shows the steps of all items.
 
 
-_Follow: TypeAlias = Callable[[Read], Read]
+_Follow: TypeAlias = Callable[[flow.Read], flow.Read]
 
 
-def batched(process: Process, chunks: tuple[Chunk, ...], size: int) -> Process:
+def batched(process: Process, chunks: tuple[flow.Chunk, ...], size: int) -> Process:
     """Return a process for `size` items; `chunks` are its contexts, none of which is a block.
 
     It gives what its last steps give, as a compiled batch: the value of one item has no place in it.
@@ -61,13 +40,13 @@ def batched(process: Process, chunks: tuple[Chunk, ...], size: int) -> Process:
     inputs = process.inputs
     if inputs is not None:
         inputs = {suffixed(name, item): each for name, each in inputs.items() for item in range(1, size + 1)}
-    return replace(process, body=Body(tuple(_chunk(chunk, ways) for chunk in chunks)), inputs=inputs)
+    return replace(process, body=flow.Body(tuple(_chunk(chunk, ways) for chunk in chunks)), inputs=inputs)
 
 
 def _follower(contexts: frozenset[str], keys: frozenset[str], item: int) -> _Follow:
     """Return what gives a path the name of an item; the longest key wins, what is no key is an input."""
 
-    def follow(read: Read) -> Read:
+    def follow(read: flow.Read) -> flow.Read:
         names = [segment.name for segment in read.segments]
         start = 1 if names[0] in contexts else 0
         if start == len(names):
@@ -81,7 +60,7 @@ def _follower(contexts: frozenset[str], keys: frozenset[str], item: int) -> _Fol
     return follow
 
 
-def _chunk(chunk: Chunk, ways: list[_Follow]) -> Chunk:
+def _chunk(chunk: flow.Chunk, ways: list[_Follow]) -> flow.Chunk:
     steps = tuple(_step(step, item, follow) for step in chunk.steps for item, follow in enumerate(ways, 1))
     frame: JsonObject | None = chunk.frame
     if frame is not None and "required" in frame:
@@ -90,17 +69,17 @@ def _chunk(chunk: Chunk, ways: list[_Follow]) -> Chunk:
     return replace(chunk, steps=steps, frame=frame)
 
 
-def _step(step: Step, item: int, follow: _Follow) -> Step:
+def _step(step: flow.Step, item: int, follow: _Follow) -> flow.Step:
     """Return a step of one item; it is written out, since what it refers to is the same for all."""
-    slots = tuple(EngineSlot(slot.path, _engine(slot.engine, follow)) for slot in step.slots)
+    slots = tuple(flow.EngineSlot(slot.path, _engine(slot.engine, follow)) for slot in step.slots)
     return replace(step, key=suffixed(step.key, item), engine=_engine(step.engine, follow), slots=slots, reference=None)
 
 
-def _engine(engine: EngineProperties, follow: _Follow) -> EngineProperties:
+def _engine(engine: flow.EngineProperties, follow: _Follow) -> flow.EngineProperties:
     return replace(
         engine,
         references=tuple(map(follow, engine.references)),
-        arguments=None if engine.arguments is None else map_reads(engine.arguments, follow),
+        arguments=None if engine.arguments is None else flow.map_reads(engine.arguments, follow),
         among=None if engine.among is None else follow(engine.among),
         plan=None if engine.plan is None else {name: _tool(tool, follow) for name, tool in engine.plan.items()},
     )
@@ -110,25 +89,25 @@ def _tool(tool: Json, follow: _Follow) -> Json:
     """Return a tool of a plan with the arguments that the program gives for the item."""
     if not isinstance(tool, dict) or tool.get("bound") is None:
         return tool
-    return {**tool, "bound": written_value(map_reads(value_of(tool["bound"]), follow))}
+    return {**tool, "bound": flow.written_value(flow.map_reads(flow.value_of(tool["bound"]), follow))}
 
 
 # What the blocks of a process give, as far as its own schemas say; anything where they do not.
 
 
-def given_by(block: When | Each | Repeat | Try | Do, steps: Mapping[str, Json]) -> Json:
+def given_by(block: flow.When | flow.Each | flow.Repeat | flow.Try | flow.Do, steps: Mapping[str, Json]) -> Json:
     """Return the schema of a block's value; `steps` are the schemas of all steps by key."""
     match block:
-        case When(branches=branches):
+        case flow.When(branches=branches):
             made = [_value(branch.body, steps) for branch in branches]
             return _one_of(made if branches[-1].condition is None else [*made, {"type": "null"}])
-        case Try(body=body, otherwise=otherwise):
+        case flow.Try(body=body, otherwise=otherwise):
             return _one_of([_value(body, steps), _value(otherwise, steps)])
-        case Each(body=body):
+        case flow.Each(body=body):
             return {"type": "array", "items": _value(body, steps)}
-        case Repeat(body=body, source=source):
+        case flow.Repeat(body=body, source=source):
             return _value(body, steps) if source is None else {"type": "array", "items": _value(body, steps)}
-        case Do(body=body):
+        case flow.Do(body=body):
             return _value(body, steps)
 
 
@@ -137,20 +116,20 @@ def _one_of(schemas: list[Json]) -> Json:
     return {} if {} in distinct else distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
 
 
-def _value(body: Body, steps: Mapping[str, Json]) -> Json:
+def _value(body: flow.Body, steps: Mapping[str, Json]) -> Json:
     return {} if body.value is None else _schema(body.value, steps)
 
 
-def _schema(value: Value, steps: Mapping[str, Json]) -> Json:
+def _schema(value: flow.Value, steps: Mapping[str, Json]) -> Json:
     match value:
-        case Constant(constant):
+        case flow.Constant(constant):
             return {"const": constant}
-        case Named(members):
+        case flow.Named(members):
             properties: JsonObject = {name: _schema(member, steps) for name, member in members.items()}
             return {"type": "object", "properties": properties, "required": list(properties)}
-        case Listed():
+        case flow.Listed():
             return {"type": "array"}
-        case Read(segments):
+        case flow.Read(segments):
             schema = steps.get(segments[0].name, {})
             for segment in segments[1:]:
                 properties_of = schema.get("properties") if isinstance(schema, dict) else None
@@ -183,7 +162,7 @@ def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
         return Artefact(name, title, documents)
     whole = own
     if batch > 1:
-        chunks = tuple(context for context in process.body.contexts if isinstance(context, Chunk))
+        chunks = tuple(context for context in process.body.contexts if isinstance(context, flow.Chunk))
         if len(chunks) < len(process.body.contexts):
             raise CompileError(
                 [problems.settings.InvalidOption(option="batch", given=str(batch), wanted="1 for a vibe with blocks")]
@@ -199,20 +178,20 @@ def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
     return Artefact(name, title, documents)
 
 
-def _unchanged(_executor: Executor | None, schema: Json) -> Json:
+def _unchanged(_executor: flow.Executor | None, schema: Json) -> Json:
     return schema
 
 
-def _steps(process: Process, change: Callable[[Executor | None, Json], Json]) -> Json:
+def _steps(process: Process, change: Callable[[flow.Executor | None, Json], Json]) -> Json:
     """Return all steps and values of blocks as one object; `change` gets who gives one, nobody for a block, and its schema."""
     properties: dict[str, Json] = {}
-    known = {step.key: step.schema for context in process.contexts() if isinstance(context, Chunk) for step in context.steps}
+    known = {step.key: step.schema for context in process.contexts() if isinstance(context, flow.Chunk) for step in context.steps}
     for context in process.body.contexts:
-        if isinstance(context, Chunk):
+        if isinstance(context, flow.Chunk):
             for step in context.steps:
                 made = change(context.executor, step.schema)
                 properties[step.key] = _join_step(properties[step.key], made) if step.key in properties else made
-        elif not isinstance(context, Else) and context.key is not None:
+        elif not isinstance(context, flow.Else) and context.key is not None:
             properties[context.key] = change(None, given_by(context, known))
     return {"type": "object", "properties": properties, "required": list(properties)}
 
@@ -228,7 +207,7 @@ def _join_step(first: Json, second: Json) -> Json:
     return joined
 
 
-def _as_planned(executor: Executor | None, schema: Json) -> Json:
+def _as_planned(executor: flow.Executor | None, schema: Json) -> Json:
     """Return a step as the model plans it: what others give is null for now."""
     properties = _properties(schema)
     if executor is not None and "output" in properties:

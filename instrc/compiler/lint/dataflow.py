@@ -9,21 +9,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from instrc.compiler.lint.required import OwnSchemas, ScopedSchema, Shape, Shapes
 from instrc.problems.suggest import NearestNames
-from instrc.process.flow import (
-    FORMS,
-    Block,
-    Body,
-    Chunk,
-    Condition,
-    Context,
-    Else,
-    Read,
-    Step,
-    parts_of,
-    reads_of,
-    source_of_block,
-    word_of,
-)
+from instrc.process import flow
 from instrc.process.process import Process
 from instrc.schema.references import DynamicScope
 from instrc.text.jsonvalue import Json, Location
@@ -128,7 +114,7 @@ class Dataflow:
                     stack.append(((*keys, name), (*above, key)))
 
     def _judge(self, read: SchemaRead, holder: PropertyPath) -> PathFault | None:
-        words = [segment.name for segment in Read.parse(read.path).segments]
+        words = [segment.name for segment in flow.Read.parse(read.path).segments]
         found, later = self._resolve(words, holder)
         if found:
             return None
@@ -318,12 +304,12 @@ class _Scope:
 
 
 class _PendingBody(NamedTuple):
-    body: Body
+    body: flow.Body
     place: Location
     engine: Location
     """Where its value is written, and when it ends."""
     scope: _Scope
-    until: Condition | None = None
+    until: flow.Condition | None = None
 
 
 def dataflow_faults(process: Process, inputs: tuple[str, ...]) -> Iterator[ProcessFault]:
@@ -336,19 +322,19 @@ def dataflow_faults(process: Process, inputs: tuple[str, ...]) -> Iterator[Proce
         for context, at in zip(body.contexts, places, strict=True):
             scope.expected |= {key: (*at, *below) for key, below in _keys(context)}
         for context, at in zip(body.contexts, places, strict=True):
-            if isinstance(context, Chunk):
+            if isinstance(context, flow.Chunk):
                 yield from _in_chunk(context, at, scope)
             else:
                 yield from _in_block(context, at, scope)
                 waiting += _inside(context, at, scope)
-                if not isinstance(context, Else) and context.key is not None:
+                if not isinstance(context, flow.Else) and context.key is not None:
                     scope.know(context.key, schema=True)
         if until is not None:
             yield from _in_condition(until, (*engine, "until"), "until", scope)
-        yield from _judged(reads_of(body.value), (*engine, "value"), "value", scope)
+        yield from _judged(flow.reads_of(body.value), (*engine, "value"), "value", scope)
 
 
-def _in_chunk(chunk: Chunk, place: Location, scope: _Scope) -> Iterator[ProcessFault]:
+def _in_chunk(chunk: flow.Chunk, place: Location, scope: _Scope) -> Iterator[ProcessFault]:
     own: dict[str, Json] = {}
     for step in chunk.steps:
         at = (*place, "properties", step.key)
@@ -358,41 +344,41 @@ def _in_chunk(chunk: Chunk, place: Location, scope: _Scope) -> Iterator[ProcessF
         scope.know(chunk.name, {"properties": own})
 
 
-def _in_step(step: Step, place: Location, scope: _Scope) -> Iterator[ProcessFault]:
+def _in_step(step: flow.Step, place: Location, scope: _Scope) -> Iterator[ProcessFault]:
     for at, engine in ((place, step.engine), *(((*place, *slot.path), slot.engine) for slot in step.slots)):
         for index, read in enumerate(engine.references):
             yield from _judged([read], (*at, "references", index), step.key, scope)
-        yield from _judged(reads_of(engine.arguments), (*at, "arguments"), step.key, scope)
+        yield from _judged(flow.reads_of(engine.arguments), (*at, "arguments"), step.key, scope)
         if engine.among is not None:
             yield from _judged([engine.among], (*at, "among"), step.key, scope)
 
 
-def _in_block(block: Block, place: Location, scope: _Scope) -> Iterator[ProcessFault]:
+def _in_block(block: flow.Block, place: Location, scope: _Scope) -> Iterator[ProcessFault]:
     """Judge what a block reads before anything in it runs."""
-    word, reader = word_of(block), block.name if isinstance(block, Else) else block.key or block.name
-    for number, part in enumerate(parts_of(block)):
+    word, reader = flow.word_of(block), block.name if isinstance(block, flow.Else) else block.key or block.name
+    for number, part in enumerate(flow.parts_of(block)):
         if part.condition is not None:
             yield from _in_condition(part.condition, (*place, "anyOf", number, word), reader, scope)
-    yield from _judged(reads_of(source_of_block(block)), (*place, word, "in"), reader, scope)
+    yield from _judged(flow.reads_of(flow.source_of_block(block)), (*place, word, "in"), reader, scope)
 
 
-def _in_condition(condition: Condition, place: Location, reader: str, scope: _Scope) -> Iterator[ProcessFault]:
+def _in_condition(condition: flow.Condition, place: Location, reader: str, scope: _Scope) -> Iterator[ProcessFault]:
     for number, (read, _) in enumerate(condition.tests):
         at = (*place, "path") if len(condition.tests) == 1 else (*place, "anyOf", number, "path")
         yield from _judged([read], at, reader, scope)
 
 
-def _inside(block: Block, place: Location, scope: _Scope) -> Iterator[_PendingBody]:
+def _inside(block: flow.Block, place: Location, scope: _Scope) -> Iterator[_PendingBody]:
     """Yield the bodies of a block with what can be read in them."""
-    word = word_of(block)
-    way = FORMS[word].bodies
-    for number, part in enumerate(parts_of(block)):
+    word = flow.word_of(block)
+    way = flow.FORMS[word].bodies
+    for number, part in enumerate(flow.parts_of(block)):
         at = (*place, way, number) if way == "anyOf" else (*place, way) if way else place
         engine = (*(at if way == "anyOf" else place), word)
         yield _PendingBody(part.body, at, engine, _Scope(dict.fromkeys(part.names, True), scope), part.until)
 
 
-def _judged(reads: Iterator[Read] | list[Read], place: Location, reader: str, scope: _Scope) -> Iterator[ProcessFault]:
+def _judged(reads: Iterator[flow.Read] | list[flow.Read], place: Location, reader: str, scope: _Scope) -> Iterator[ProcessFault]:
     for read in reads:
         names = [segment.name for segment in read.segments]
         sizes = ((size, scope.find(".".join(names[:size]))) for size in range(len(names), 0, -1))
@@ -422,12 +408,12 @@ def _missing(schema: Json, names: list[str], offers: NearestNames) -> tuple[list
     return None
 
 
-def _keys(context: Context) -> Iterator[tuple[str, Location]]:
-    if isinstance(context, Chunk):
+def _keys(context: flow.Context) -> Iterator[tuple[str, Location]]:
+    if isinstance(context, flow.Chunk):
         yield from ((step.key, ("properties", step.key)) for step in context.steps)
-    elif not isinstance(context, Else) and context.key is not None:
+    elif not isinstance(context, flow.Else) and context.key is not None:
         yield context.key, ()
 
 
-def _place_of(context: Context, around: Location) -> Location:
+def _place_of(context: flow.Context, around: Location) -> Location:
     return (*around, "properties", context.name) if context.definition is None else ("$defs", context.definition)

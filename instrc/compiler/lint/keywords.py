@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from instrc.problems.problem import CompileError, Problem
 from instrc.process.process import Process
+from instrc.schema import vocabulary
 from instrc.schema.drafts import NULLABLE, Draft, dialect_of_uri, ignored_words, modern, silences_neighbours
 from instrc.schema.formats import CHECKS, has_format
 from instrc.schema.impossible import impossible_parts, may_hold_impossible
@@ -19,17 +20,6 @@ from instrc.schema.kinds import ALL, is_number, kind_of_value, kinds_of_types, k
 from instrc.schema.laws.numbers import empty_ranges
 from instrc.schema.patterns import patterns_in, too_large
 from instrc.schema.plain_checks import satisfies_plainly
-from instrc.schema.vocabulary import (
-    DRAFT_3,
-    FORMATS,
-    HOLDERS,
-    IN_PLACE,
-    KNOWN,
-    OFFERED,
-    SPEAKS_OF,
-    is_extension,
-    removed_keywords,
-)
 from instrc.schema.walk import subschemas, with_parts
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, Location, at, listing, pointer
@@ -91,11 +81,11 @@ def read_nodes(schema: Json) -> Iterator[ReadNode]:
             dialect = dialect_of_uri(node["$schema"]) or dialect
         read = ReadNode(path, node, dialect, above, of_process)
         yield read
-        if HOLDERS.isdisjoint(node):  # most schemas are at the end of their path
+        if vocabulary.HOLDERS.isdisjoint(node):  # most schemas are at the end of their path
             continue
-        within = ALL if IN_PLACE.isdisjoint(node) else read.kinds()
+        within = ALL if vocabulary.IN_PLACE.isdisjoint(node) else read.kinds()
         below = [
-            ((*path, *step), child, dialect, within if step[0] in IN_PLACE else ALL)
+            ((*path, *step), child, dialect, within if step[0] in vocabulary.IN_PLACE else ALL)
             for step, child in subschemas(node)
             if child.__class__ is dict
         ]
@@ -114,8 +104,8 @@ _NEEDS = {
 }
 """Keywords that do nothing unless one of some others stands beside them."""
 _UNEVALUATED = frozenset({"unevaluatedProperties", "unevaluatedItems"})
-_KINDS = {word: kinds_spoken_of(types) for word, types in SPEAKS_OF.items()}
-_TELLING = _KINDS.keys() | _NEEDS.keys() | DRAFT_3 | removed_keywords(2020) | {"format", "nullable"}
+_KINDS = {word: kinds_spoken_of(types) for word, types in vocabulary.SPEAKS_OF.items()}
+_TELLING = _KINDS.keys() | _NEEDS.keys() | vocabulary.DRAFT_3 | vocabulary.removed_keywords(2020) | {"format", "nullable"}
 """Keywords without any of which a schema of today has nothing idle."""
 _LIMIT = "(min|max)(imum|Length|Items|Properties)"  # compiled when it is needed
 _LIMITED = {"number": "imum", "integer": "imum", "string": "Length", "array": "Items", "object": "Properties"}
@@ -176,7 +166,7 @@ def _by_dialect(word: str, node: ReadNode) -> _Idle | None:
         if not isinstance(node.schema[word], bool):
             return _Idle("value")
         return None if node.dialect.nullable or node.schema[word] is False else _Idle("dialect", dialect=_shown(node.dialect))
-    if word in DRAFT_3:
+    if word in vocabulary.DRAFT_3:
         return _Idle("dialect", dialect=_shown(node.dialect))
     if word not in ignored_words(node.schema, node.dialect):
         return None
@@ -429,14 +419,19 @@ def suspicious_words(schema: Json, span_of: SpanOf, allowed: frozenset[str] = fr
 def _unknown(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
     for read in nodes:
         path, node = read.path, read.schema
-        if not node.keys() <= KNOWN:
+        if not node.keys() <= vocabulary.KNOWN:
             for keyword in node:
                 if read.of_process and not path and keyword in {"inputs", "value"}:
                     continue
-                if keyword not in KNOWN and keyword not in allowed and not is_extension(keyword):
+                if keyword not in vocabulary.KNOWN and keyword not in allowed and not vocabulary.is_extension(keyword):
                     yield _unknown_keyword(keyword, span_of(pointer((*path, keyword)), key=True))
         written = node.get("format")
-        if written.__class__ is str and written not in FORMATS and written not in allowed and not is_extension(written):
+        if (
+            written.__class__ is str
+            and written not in vocabulary.FORMATS
+            and written not in allowed
+            and not vocabulary.is_extension(written)
+        ):
             yield _unknown_format(written, span_of(pointer((*path, "format"))))
         yield from _ranges(path, node, span_of)
         if _OF_PATTERNS.isdisjoint(node):
@@ -455,7 +450,7 @@ def _unknown_keyword(keyword: str, at: Span | None) -> Problem:
     from instrc.problems.schemas import UnknownKeyword
     from instrc.problems.suggest import nearest  # only where something is wrong, as the problems below
 
-    return UnknownKeyword(at=at, word=keyword, nearest=_OF_OTHERS.get(keyword) or nearest(keyword, OFFERED))
+    return UnknownKeyword(at=at, word=keyword, nearest=_OF_OTHERS.get(keyword) or nearest(keyword, vocabulary.OFFERED))
 
 
 _OF_OTHERS = {
@@ -476,7 +471,7 @@ def _unknown_format(written: str, at: Span | None) -> Problem:
     from instrc.problems.schemas import UnknownFormat
     from instrc.problems.suggest import nearest
 
-    return UnknownFormat(at=at, word=written, nearest=nearest(written, tuple(sorted(FORMATS))))
+    return UnknownFormat(at=at, word=written, nearest=nearest(written, tuple(sorted(vocabulary.FORMATS))))
 
 
 def _ranges(path: Location, node: dict[str, Json], span_of: SpanOf) -> Iterator[Problem]:

@@ -11,38 +11,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from instrc.compiler.graph import (
-    TIMING,
-    Application,
-    CompileOptions,
-    Fusion,
-    Graph,
-    Instruction,
-    MixinGroup,
-    StepObject,
-    Unit,
-    regions_of,
-)
+from instrc.compiler import ir
 from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.lint.placeholders import placeholders, program_nodes, statements_with
 from instrc.compiler.lint.review import hidden_versions, review
+from instrc.language import surface
 from instrc.language.program_places import place_in
-from instrc.language.surface import (
-    Annotated,
-    Anonymous,
-    Binding,
-    Body,
-    Call,
-    Inline,
-    Input,
-    Literal,
-    Matches,
-    Name,
-    Object,
-    Pipe,
-    Program,
-    Uri,
-)
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import is_a_slip_of
@@ -67,7 +41,7 @@ _OBJECT = r"@(?!\s*[\"'])"
 """An `@` before what is no string."""
 
 
-def review_annotations(program: Program, allowed: frozenset[str] = frozenset()) -> Iterator[Problem]:
+def review_annotations(program: surface.Program, allowed: frozenset[str] = frozenset()) -> Iterator[Problem]:
     """Yield what is wrong with annotations and inline schemas, in order of place; `allowed` are the project's own keywords."""
     if "@" not in program.source.text:
         return
@@ -92,15 +66,18 @@ def _at_the_top(problem: Problem, schema: Json, at: Span, *, inline: bool) -> Pr
     return problem
 
 
-def _schemas(program: Program) -> Iterator[tuple[Json, Span, bool]]:
+def _schemas(program: surface.Program) -> Iterator[tuple[Json, Span, bool]]:
     """Yield each object after an `@` with the place that holds it, and whether it is a schema of its own."""
     for node in program_nodes(statements_with(program, _OBJECT)):
         match node:
-            case Annotated(annotation=dict() as schema, annotation_span=at) | Input(annotation=dict() as schema, span=at):
+            case (
+                surface.Annotated(annotation=dict() as schema, annotation_span=at)
+                | surface.Input(annotation=dict() as schema, span=at)
+            ):
                 yield schema, at, False
-            case Matches(schema=schema, schema_span=at):
+            case surface.Matches(schema=schema, schema_span=at):
                 yield schema, at, False
-            case Inline(schema, at):
+            case surface.Inline(schema, at):
                 yield schema, at, True
             case _:
                 pass
@@ -127,7 +104,7 @@ _KEYED = frozenset({"Process", "LLM_Context", "Server_Context", "User_Context", 
 """Names whose braces hold keys of steps."""
 
 
-def slips(program: Program) -> Iterator[Problem]:
+def slips(program: surface.Program) -> Iterator[Problem]:
     """Yield what is probably a slip in a program that compiles; the text says first whether there is any."""
     text = program.source.text
     deeper, empty = _DEEPER.search(text), any(each.search(text) for each in _EMPTY)
@@ -150,15 +127,19 @@ def slips(program: Program) -> Iterator[Problem]:
         yield from _timed_people(written)
 
 
-def _goals_like_names(program: Program) -> list[Problem]:
+def _goals_like_names(program: surface.Program) -> list[Problem]:
     """Return a problem for each goal that is, letter by letter, the name of a value: its quotes were hardly meant."""
     goals = []
     known = {"prompt"}
     for statement in program.statements:
-        if isinstance(statement, Input | Binding):
+        if isinstance(statement, surface.Input | surface.Binding):
             known.add(statement.name.text)
-        value = statement.value if isinstance(statement, Binding | Anonymous) else None
-        if isinstance(value, Pipe) and isinstance(first := value.stages[0], Literal) and isinstance(first.value, str):
+        value = statement.value if isinstance(statement, surface.Binding | surface.Anonymous) else None
+        if (
+            isinstance(value, surface.Pipe)
+            and isinstance(first := value.stages[0], surface.Literal)
+            and isinstance(first.value, str)
+        ):
             goals.append((first.value, first.span))
     if not any(text in known for text, _ in goals):
         return []
@@ -171,12 +152,14 @@ def _bare_fails(written: list[object]) -> Iterator[Problem]:
     """Yield each `Fail` that is given nothing, neither a reason nor a value; of an argument it is told that it is no value."""
     from instrc.problems.habits import BareFail  # only where there is one
 
-    piped = {id(_plain(stage)) for node in written if isinstance(node, Pipe) for stage in node.stages[1:]}
-    calls = [node for node in written if isinstance(node, Call)]
+    piped = {id(_plain(stage)) for node in written if isinstance(node, surface.Pipe) for stage in node.stages[1:]}
+    calls = [node for node in written if isinstance(node, surface.Call)]
     elsewhere = piped | {id(part) for call in calls for part in (call.callee, *(_plain(each.value) for each in call.arguments))}
     for node in written:
         match node:
-            case Call(callee=Name(text="Fail"), arguments=()) | Name(text="Fail") if id(node) not in elsewhere:
+            case surface.Call(callee=surface.Name(text="Fail"), arguments=()) | surface.Name(text="Fail") if (
+                id(node) not in elsewhere
+            ):
                 yield BareFail(at=node.span)
             case _:
                 pass
@@ -187,41 +170,50 @@ def _timed_people(written: list[object]) -> Iterator[Problem]:
     from instrc.problems.habits import DeadlineAsArgument  # only where there is one
 
     for node in written:
-        if not isinstance(node, Call) or not node.callee.text.endswith(_PEOPLE):
+        if not isinstance(node, surface.Call) or not node.callee.text.endswith(_PEOPLE):
             continue
         for label, at, value in _labelled(node):
-            if label in TIMING and isinstance(value, Literal) and isinstance(value.value, str) and is_duration(value.value):
+            if (
+                label in ir.TIMING
+                and isinstance(value, surface.Literal)
+                and isinstance(value.value, str)
+                and is_duration(value.value)
+            ):
                 yield DeadlineAsArgument(at=at, word=label, written=value.value)
 
 
 def _plain(value: object) -> object:
-    while isinstance(value, Annotated):
+    while isinstance(value, surface.Annotated):
         value = value.value
     return value
 
 
-def _indented(program: Program, written: list[object]) -> Iterator[Problem]:
+def _indented(program: surface.Program, written: list[object]) -> Iterator[Problem]:
     from instrc.problems.habits import IndentedStatement  # only where there is one
 
-    bodies = [(*node.statements, node.value) for node in written if isinstance(node, Body)]
+    bodies = [(*node.statements, node.value) for node in written if isinstance(node, surface.Body)]
     for statements in (program.statements, *bodies):
         for before, after in pairwise(statements):
-            value = after.value if isinstance(after, Anonymous) else after
-            if isinstance(before, Binding | Anonymous) and _could_be_stage(value) and _is_deeper(before.span, value.span):
-                yield IndentedStatement(at=value.stages[0].span if isinstance(value, Pipe) else value.span)
+            value = after.value if isinstance(after, surface.Anonymous) else after
+            if (
+                isinstance(before, surface.Binding | surface.Anonymous)
+                and _could_be_stage(value)
+                and _is_deeper(before.span, value.span)
+            ):
+                yield IndentedStatement(at=value.stages[0].span if isinstance(value, surface.Pipe) else value.span)
 
 
 def _could_be_stage(value: object) -> bool:
     """Tell whether an expression is an instruction that is given no value of its own."""
-    if isinstance(value, Pipe):
+    if isinstance(value, surface.Pipe):
         return _could_be_stage(value.stages[0])
-    if isinstance(value, Annotated):
+    if isinstance(value, surface.Annotated):
         return _could_be_stage(value.value)
-    if isinstance(value, Call):
-        return all(argument.label is None and isinstance(argument.value, Name | Object) for argument in value.arguments) and (
-            not value.arguments or value.callee.text.endswith("_Mixin")
-        )
-    return isinstance(value, Name | Uri)
+    if isinstance(value, surface.Call):
+        return all(
+            argument.label is None and isinstance(argument.value, surface.Name | surface.Object) for argument in value.arguments
+        ) and (not value.arguments or value.callee.text.endswith("_Mixin"))
+    return isinstance(value, surface.Name | surface.Uri)
 
 
 def _is_deeper(before: Span, after: Span) -> bool:
@@ -245,11 +237,13 @@ def _empty(written: list[object]) -> Iterator[Problem]:
 
     for node in written:
         match node:
-            case Annotated(annotation={} | "" as annotation, annotation_span=at) if not annotation:
+            case surface.Annotated(annotation={} | "" as annotation, annotation_span=at) if not annotation:
                 yield EmptyBraces(at=at, annotating=True)
-            case Pipe(stages):
+            case surface.Pipe(stages):
                 yield from (EmptyBraces(at=stage.span, in_pipe=True) for stage in stages if _is_empty(stage))
-            case Call(callee=Name(text=callee) | Uri(text=callee), arguments=arguments) if callee not in _KEYED:
+            case surface.Call(callee=surface.Name(text=callee) | surface.Uri(text=callee), arguments=arguments) if (
+                callee not in _KEYED
+            ):
                 for argument in arguments:
                     if argument.label is None and _is_empty(argument.value):
                         yield EmptyBraces(at=argument.value.span)
@@ -258,7 +252,7 @@ def _empty(written: list[object]) -> Iterator[Problem]:
 
 
 def _is_empty(value: object) -> bool:
-    return isinstance(value, Object) and not value.fields
+    return isinstance(value, surface.Object) and not value.fields
 
 
 def _may_be_similar(labels: set[str]) -> bool:
@@ -282,7 +276,7 @@ def _shortened(label: str) -> set[str]:
 def _similar_labels(written: list[object]) -> Iterator[Problem]:
     calls: defaultdict[str, list[dict[str, Span]]] = defaultdict(list)
     for node in written:
-        if isinstance(node, Call) and node.callee.text not in _KEYED:
+        if isinstance(node, surface.Call) and node.callee.text not in _KEYED:
             calls[node.callee.text].append(_labels(node))
     for callee, uses in calls.items():
         yield from _similar_in(callee, uses)
@@ -309,18 +303,18 @@ def _similar_in(callee: str, uses: list[dict[str, Span]]) -> Iterator[Problem]:
             usual[word].append(label)
 
 
-def _labels(call: Call) -> dict[str, Span]:
+def _labels(call: surface.Call) -> dict[str, Span]:
     """Return the labels of the values that a call is given, those in braces included."""
     return {label: at for label, at, _ in _labelled(call)}
 
 
-def _labelled(call: Call) -> Iterator[tuple[str, Span, object]]:
+def _labelled(call: surface.Call) -> Iterator[tuple[str, Span, object]]:
     """Yield the labels of the values that a call is given, their places, and the values: those in braces last."""
     for argument in call.arguments:
         if argument.label and argument.label_span:
             yield argument.label, argument.label_span, argument.value
     for argument in call.arguments:
-        if argument.label is None and isinstance(argument.value, Object):
+        if argument.label is None and isinstance(argument.value, surface.Object):
             yield from ((each.key, each.key_span, each.value) for each in argument.value.fields)
 
 
@@ -380,7 +374,7 @@ def _references(vibe: Vibe) -> Iterable[str]:
 # What is suspicious in a program: before its names are looked up, and after, in the vibes that it uses.
 
 
-def review_program(program: Program, options: CompileOptions) -> Iterator[Problem]:
+def review_program(program: surface.Program, options: ir.CompileOptions) -> Iterator[Problem]:
     """Yield what is wrong with the schemas and the texts in a program, and what was hardly meant as it is written."""
     yield from review_annotations(program, options.keywords)
     yield from slips(program)
@@ -400,7 +394,7 @@ def review_vibes(instructions: InstructionTable, report: Report) -> None:
 _SAYS_NOTHING = frozenset({"title", "description", "$comment", "default", "examples", "deprecated", "readOnly", "writeOnly"})
 
 
-def empty_slots(graph: Graph, schema_of: Callable[[Instruction], Json]) -> Iterator[Problem]:
+def empty_slots(graph: ir.Graph, schema_of: Callable[[ir.Instruction], Json]) -> Iterator[Problem]:
     """Yield the required slots of mixins that a program leaves empty; `schema_of` gives the flat schema of an instruction."""
     for application in _applications(graph):
         schema = schema_of(application.mixin)
@@ -431,26 +425,26 @@ def _names(annotation: Json, name: str) -> bool:
     return isinstance(properties, dict) and name in properties
 
 
-def _applications(graph: Graph) -> Iterator[Application]:
+def _applications(graph: ir.Graph) -> Iterator[ir.Application]:
     """Yield every use of a mixin in a graph, once each."""
     seen: set[int] = set()
     contents = [step.content for step in graph.compounds()]
     groups = _groups(graph.units)
     while contents or groups:
-        found: tuple[Application, ...] = ()
+        found: tuple[ir.Application, ...] = ()
         if groups:
             group = groups.pop()
             found = (group.application,)
             groups += _groups(group.members)
         else:
             match contents.pop():
-                case Fusion(slots=slots, mixins=mixins):
+                case ir.Fusion(slots=slots, mixins=mixins):
                     contents.extend(slot.content for slot in slots)
                     found = mixins
-                case StepObject(units=inner):
+                case ir.StepObject(units=inner):
                     groups += _groups(inner)
                 case block:
-                    for region in regions_of(block):
+                    for region in ir.regions_of(block):
                         groups += _groups(region.units)
         for application in found:
             if id(application) not in seen:
@@ -459,5 +453,5 @@ def _applications(graph: Graph) -> Iterator[Application]:
                 yield application
 
 
-def _groups(units: tuple[Unit, ...]) -> list[MixinGroup]:
+def _groups(units: tuple[ir.Unit, ...]) -> list[ir.MixinGroup]:
     return [unit for unit in units if not isinstance(unit, int)]

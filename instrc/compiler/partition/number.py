@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from instrc.compiler.bind.values import step_numbers
-from instrc.compiler.graph import Chunk, Each, FlatGraph, Graph, Path, Repeat, Step, Unit, regions_in, regions_of
+from instrc.compiler.ir import Chunk, Each, FlatGraph, Graph, Path, Repeat, Step, Unit, regions_in, regions_of
 from instrc.text.names import camel, free_name, snake
 
 

@@ -8,23 +8,8 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from instrc import problems
+from instrc.compiler import ir
 from instrc.compiler.bind.values import step_numbers
-from instrc.compiler.graph import (
-    ArtefactShape,
-    Chunk,
-    FlatGraph,
-    Graph,
-    Local,
-    MixinGroup,
-    Path,
-    Plan,
-    Repeat,
-    Step,
-    Unit,
-    reading_paths,
-    regions_of,
-    word_of,
-)
 from instrc.compiler.partition.number import number_steps
 from instrc.compiler.partition.sequence import sequence
 from instrc.problems.problem import Problem
@@ -50,7 +35,7 @@ BLOCK = PLACE["block"]
 class PartitionNode(msgspec.Struct, frozen=True, gc=False):
     """What is cut as one piece: a unit, or the answer of the server to one."""
 
-    unit: Unit
+    unit: ir.Unit
     executor: int
     """Its executor's place in `ORDER`."""
     answer: bool
@@ -64,7 +49,7 @@ class CutChunk(msgspec.Struct, frozen=True, gc=False):
     """A chunk without its number: its executor's place in `ORDER` and what lies in it."""
 
     executor: int
-    units: tuple[Unit, ...]
+    units: tuple[ir.Unit, ...]
     answers: frozenset[int] = frozenset()
     """Those of which the answers of the server stand here."""
     annotations: tuple[Json, ...] = ()
@@ -79,7 +64,7 @@ def chunk_of(executor: int, nodes: list[PartitionNode], annotations: tuple[Json,
 # Chunks that are cut by hand: the contexts of `Process(…)`, checked against the data flow.
 
 
-def divided_by_hand(graph: Graph, nodes: list[PartitionNode], report: Report) -> tuple[CutChunk, ...] | None:
+def divided_by_hand(graph: ir.Graph, nodes: list[PartitionNode], report: Report) -> tuple[CutChunk, ...] | None:
     """Return the chunks that the contexts make; `None`, once it is reported, if they contradict the data flow."""
     contexts = graph.contexts or ()
     executors = [ORDER.index(context.executor) for context in contexts]
@@ -115,11 +100,11 @@ def divided_by_hand(graph: Graph, nodes: list[PartitionNode], report: Report) ->
     )
 
 
-def _step(graph: Graph, unit: Unit) -> Step:
+def _step(graph: ir.Graph, unit: ir.Unit) -> ir.Step:
     return graph.steps[step_numbers((unit,))[0]]
 
 
-def _against_data_flow(step: Step, reason: str, other: Span | None = None) -> problems.steps.CutAgainstDataFlow:
+def _against_data_flow(step: ir.Step, reason: str, other: Span | None = None) -> problems.steps.CutAgainstDataFlow:
     """Return the problem of a step whose context contradicts the data flow; `other` is the step that it reads."""
     return problems.steps.CutAgainstDataFlow(at=step.span, word=step.key or step.base_name, reason=reason, other=other)
 
@@ -127,7 +112,7 @@ def _against_data_flow(step: Step, reason: str, other: Span | None = None) -> pr
 # Deadlines and delays in an export that no engine runs.
 
 
-def report_deadlines(graph: Graph, report: Report) -> None:
+def report_deadlines(graph: ir.Graph, report: Report) -> None:
     """Warn of deadlines and delays on the steps of a tool or a direct call: only a process keeps them."""
     for step in graph.steps.values():
         if step.timing.words:
@@ -137,10 +122,10 @@ def report_deadlines(graph: Graph, report: Report) -> None:
 # Members that an export is to give although nothing can take them out of an answer.
 
 
-def report_members(graph: Graph, report: Report) -> None:
+def report_members(graph: ir.Graph, report: Report) -> None:
     """Warn of members that an export that no engine runs is to give: only a process takes them out of an answer."""
     places = {reached.path: reached.span for reached in graph.accesses}
-    for path in [] if graph.value is None else reading_paths(graph.value):
+    for path in [] if graph.value is None else ir.reading_paths(graph.value):
         if path.tail and isinstance(path.origin, int):
             step = graph.steps[path.origin]
             word, unwaited = step.key or step.base_name, step.executor == "server"
@@ -151,11 +136,11 @@ def report_members(graph: Graph, report: Report) -> None:
 # Which units of a region need which others, and an order in which each stands after those it needs.
 
 
-Home: TypeAlias = dict[int | str | Local, int]
+Home: TypeAlias = dict[int | str | ir.Local, int]
 """In which unit of a region each step lies, those in slots and mixins included."""
 
 
-def problem_of_circle(units: tuple[Unit, ...], needs: list[list[int]]) -> Problem:
+def problem_of_circle(units: tuple[ir.Unit, ...], needs: list[list[int]]) -> Problem:
     """Return the problem of mixins that need what each other holds: of the first two in one circle."""
     behind = _behind_circles(needs)
     way: dict[int, int] = {}
@@ -164,7 +149,7 @@ def problem_of_circle(units: tuple[Unit, ...], needs: list[list[int]]) -> Proble
         way[index] = len(way)
         index = next(need for need in needs[index] if need in behind)
     circle = (units[each] for each in way if way[each] >= way[index])
-    spans = [each.application.span for each in circle if isinstance(each, MixinGroup)]
+    spans = [each.application.span for each in circle if isinstance(each, ir.MixinGroup)]
     first, *others = sorted(spans, key=lambda span: span.start)
     return problems.steps.EntangledMixins(at=others[0] if others else first, other=first)
 
@@ -188,7 +173,7 @@ def _behind_circles(needs: list[list[int]]) -> set[int]:
     return behind
 
 
-def needs_of(units: tuple[Unit, ...], steps: list[list[Step]], home: Home) -> list[list[int]]:
+def needs_of(units: tuple[ir.Unit, ...], steps: list[list[ir.Step]], home: Home) -> list[list[int]]:
     """Return which units each unit needs."""
     needs: list[list[int]] = []
     fails: set[int] = set()
@@ -205,7 +190,7 @@ def needs_of(units: tuple[Unit, ...], steps: list[list[Step]], home: Home) -> li
     return needs
 
 
-def steps_in(graph: Graph, unit: Unit) -> list[Step]:
+def steps_in(graph: ir.Graph, unit: ir.Unit) -> list[ir.Step]:
     """Return every step of a unit, those in its slots included: inner ones first, so in the order in which they are filled."""
     steps, inner = graph.steps, graph.inner
     if isinstance(unit, int) and unit not in inner:
@@ -213,13 +198,13 @@ def steps_in(graph: Graph, unit: Unit) -> list[Step]:
     return [steps[each] for number in step_numbers((unit,)) for each in (*inner.get(number, ()), number)]
 
 
-def _slot_reads(group: MixinGroup) -> list[Path]:
+def _slot_reads(group: ir.MixinGroup) -> list[ir.Path]:
     """Return what the slots of a mixin read, and those of the mixins in it."""
-    reads: list[Path] = []
-    waiting: list[Unit] = [group]
+    reads: list[ir.Path] = []
+    waiting: list[ir.Unit] = [group]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, MixinGroup):
+        if isinstance(each, ir.MixinGroup):
             reads.extend(path for slot in each.application.slots for path in slot.reads)
             waiting.extend(each.members)
     return reads
@@ -258,10 +243,10 @@ ROOT = 0
 """The region of the program itself."""
 
 
-def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan | None:
+def partition(flat: ir.FlatGraph, report: Report, *, naming: str = "step") -> ir.Plan | None:
     """Return the plan of a graph; `None` if it was cut by hand against its data flow."""
     graph = flat.graph
-    regions = {region.number: region.units for step in graph.blocks() for region in regions_of(step.content)}
+    regions = {region.number: region.units for step in graph.blocks() for region in ir.regions_of(step.content)}
     reasons = _reasons_to_cut(graph)
     cut: dict[int, tuple[CutChunk, ...]] = {}
     for number, units in (*regions.items(), (ROOT, graph.units)):
@@ -280,10 +265,10 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
         report_deadlines(graph, report)
     bare = shape == "tool" and not graph.keyed and _is_single(graph)
     keys, elements = number_steps(flat, chunks, inside, naming=naming, bare=bare)
-    return Plan(flat, shape, chunks, keys, bare, inside, elements)
+    return ir.Plan(flat, shape, chunks, keys, bare, inside, elements)
 
 
-def may_cut_wrongly(flat: FlatGraph) -> bool:
+def may_cut_wrongly(flat: ir.FlatGraph) -> bool:
     """Tell whether partitioning a graph, or emitting it, can report a problem: a mere check skips both otherwise.
 
     It can if mixins contain steps, if the program is divided by hand, or if an export without blocks (which may become a tool)
@@ -294,11 +279,11 @@ def may_cut_wrongly(flat: FlatGraph) -> bool:
         return True
     if any(graph.steps[unit].executor == "block" for unit in graph.units if isinstance(unit, int)):
         return False
-    given = () if graph.value is None else reading_paths(graph.value)
+    given = () if graph.value is None else ir.reading_paths(graph.value)
     return any(path.tail for path in given) or any(step.timing.words for step in graph.steps.values())
 
 
-def _cut_region(graph: Graph, units: tuple[Unit, ...], report: Report, *, by_hand: bool) -> tuple[CutChunk, ...] | None:
+def _cut_region(graph: ir.Graph, units: tuple[ir.Unit, ...], report: Report, *, by_hand: bool) -> tuple[CutChunk, ...] | None:
     """Cut the units of one region, `by_hand` as the program says; `None` for a cut against the data flow, which is reported."""
     steps = [steps_in(graph, unit) for unit in units]
     home: Home = {step.number: index for index, inside in enumerate(steps) for step in inside}
@@ -314,7 +299,7 @@ def _cut_region(graph: Graph, units: tuple[Unit, ...], report: Report, *, by_han
     return divided_by_hand(graph, nodes, report)
 
 
-def _reasons_to_cut(graph: Graph) -> set[int]:
+def _reasons_to_cut(graph: ir.Graph) -> set[int]:
     """Return the steps for which a region may need several chunks: all but those that the model writes and nothing stands in."""
     choosing = [step.number for step in graph.compounds() if step.chosen]
     return {*graph.block_numbers, *graph.awaited_numbers, *graph.inner, *choosing}
@@ -347,11 +332,11 @@ _known_cut = lru_cache(1024)(_cut)
 
 
 def _number_chunks(
-    graph: Graph, root: tuple[CutChunk, ...], chunks: dict[int, tuple[CutChunk, ...]]
-) -> tuple[tuple[Chunk, ...], dict[int, tuple[Chunk, ...]]]:
+    graph: ir.Graph, root: tuple[CutChunk, ...], chunks: dict[int, tuple[CutChunk, ...]]
+) -> tuple[tuple[ir.Chunk, ...], dict[int, tuple[ir.Chunk, ...]]]:
     """Count chunks in one walk: a block before what is in it, what is in it before what comes after."""
     counts: dict[str, int] = {}
-    made: dict[int, list[Chunk]] = {number: [] for number in (ROOT, *chunks)}
+    made: dict[int, list[ir.Chunk]] = {number: [] for number in (ROOT, *chunks)}
     waiting: list[tuple[int, CutChunk, bool]] = [(ROOT, chunk, False) for chunk in reversed(root)]
     while waiting:
         region, chunk, otherwise = waiting.pop()
@@ -360,22 +345,22 @@ def _number_chunks(
         word: str = ORDER[chunk.executor]
         if block is not None:
             content = graph.steps[block].content
-            word = "else" if otherwise else word_of(content)  # type: ignore[arg-type]  # a block, by its executor
-            inner = regions_of(content)
-            if type(content) is Repeat:
+            word = "else" if otherwise else ir.word_of(content)  # type: ignore[arg-type]  # a block, by its executor
+            inner = ir.regions_of(content)
+            if type(content) is ir.Repeat:
                 inner = inner[1:] if otherwise else inner[:1]
                 if not otherwise and content.otherwise is not None:
                     waiting.append((region, chunk, True))
             for each in reversed(inner):
                 waiting.extend((each.number, below, False) for below in reversed(chunks[each.number]))
         counts[word] = counts.get(word, 0) + 1
-        made[region].append(Chunk(word, counts[word], units, chunk.answers, chunk.annotations, block))  # type: ignore[arg-type]  # as above
+        made[region].append(ir.Chunk(word, counts[word], units, chunk.answers, chunk.annotations, block))  # type: ignore[arg-type]  # as above
     whole = {number: tuple(chunks) for number, chunks in made.items()}
     return whole.pop(ROOT), whole
 
 
 def _nodes(
-    units: tuple[Unit, ...], steps: list[list[Step]], order: list[int], needs: list[list[int]], home: Home
+    units: tuple[ir.Unit, ...], steps: list[list[ir.Step]], order: list[int], needs: list[list[int]], home: Home
 ) -> list[PartitionNode]:
     """Return the nodes to cut, each after those it reads."""
     place: dict[int, int] = {}
@@ -423,7 +408,7 @@ def _as_late_as_possible(
     return tuple(where)
 
 
-def _shape(graph: Graph, chunks: tuple[Chunk, ...]) -> ArtefactShape:
+def _shape(graph: ir.Graph, chunks: tuple[ir.Chunk, ...]) -> ir.ArtefactShape:
     if graph.contexts is not None or any(step.chosen for step in graph.compounds()):
         return "process"  # only an engine can put the values of a list into the schema of a choice
     if len(chunks) == 1 and chunks[0].executor == "model":
@@ -436,5 +421,5 @@ def _shape(graph: Graph, chunks: tuple[Chunk, ...]) -> ArtefactShape:
     return "process"
 
 
-def _is_single(graph: Graph) -> bool:
+def _is_single(graph: ir.Graph) -> bool:
     return len(graph.units) == 1 and isinstance(graph.units[0], int) and graph.steps[graph.units[0]].key is None

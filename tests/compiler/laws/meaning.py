@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from instrc import Artefact, CompileError, Report, Source
 from instrc.compiler.driver import compile_source  # one program with its own registry and options
-from instrc.compiler.graph import CompileOptions  # options of the driver
+from instrc.compiler.ir import CompileOptions  # options of the driver
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 from instrc.vibes.registry import Registry

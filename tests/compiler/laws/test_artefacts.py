@@ -20,7 +20,7 @@ from shortest import assert_shortest
 from instrc import Artefact, Report
 from instrc.compiler.driver import compile_vibe  # one program with its own registry and options
 from instrc.compiler.emit.vibes import emit_vibe  # the process as a vibe, before it is a file
-from instrc.compiler.graph import CompileOptions  # options of the driver
+from instrc.compiler.ir import CompileOptions  # options of the driver
 from instrc.compiler.partition.sequence import shortest_sequence  # compared with a search by brute force
 from instrc.process.chunk_json import write_chunk  # one chunk of a process
 from instrc.process.flow import Chunk

@@ -18,7 +18,7 @@ from shortest import assert_shortest
 
 from instrc.compiler.emit.emit import process_of  # the process beside the artefact that shows it
 from instrc.compiler.emit.vibes import emit_vibe  # the process as a vibe, before it is a file
-from instrc.compiler.graph import CompileOptions  # options of the driver
+from instrc.compiler.ir import CompileOptions  # options of the driver
 from instrc.compiler.partition.sequence import sequence  # compared with a search by brute force
 from instrc.process.process import Process
 from instrc.schema.flattening.flatten import flatten

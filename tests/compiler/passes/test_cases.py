@@ -10,7 +10,7 @@ from documents import Block, Case, cases_of, outline
 
 from instrc import Artefact, CompileError, Problem, Report, Source
 from instrc.compiler.driver import check_source, compile_source, compile_vibe  # one program with its own registry and options
-from instrc.compiler.graph import CompileOptions  # options of the driver
+from instrc.compiler.ir import CompileOptions  # options of the driver
 from instrc.text.jsontext import dumps, loads
 from instrc.vibes.registry import Registry
 

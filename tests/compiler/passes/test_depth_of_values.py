@@ -6,7 +6,7 @@ import pytest
 
 from instrc import CompileError, Report, Source
 from instrc.compiler.driver import compile_source  # one program with its own registry and options
-from instrc.compiler.graph import CompileOptions  # options of the driver
+from instrc.compiler.ir import CompileOptions  # options of the driver
 from instrc.vibes.registry import Registry
 
 VIBE = '{ "type": "object", "additionalProperties": true }'

@@ -9,8 +9,8 @@ import pytest
 from instrc import Artefact, CompileError, Report, Source
 from instrc.compiler.bind import bind, calls  # counted or replaced here
 from instrc.compiler.driver import check_source, compile_source  # one program with its own registry and options
-from instrc.compiler.graph import CompileOptions  # options of the driver
 from instrc.compiler.instructions import InstructionTable
+from instrc.compiler.ir import CompileOptions  # options of the driver
 from instrc.vibes.registry import Registry
 
 VIBE = '{ "type": "object", "properties": { "text": { "type": "string" }, "part": {} }, "required": ["text"] }'

@@ -11,7 +11,7 @@ from usual_vibes import TEXT, VIBES, compiled, problems
 import instrc
 from instrc import Report, Source
 from instrc.compiler.driver import compile_source  # one program with its own registry and options
-from instrc.compiler.graph import CompileOptions  # options of the driver
+from instrc.compiler.ir import CompileOptions  # options of the driver
 from instrc.text.jsontext import dumps
 from instrc.vibes.registry import Registry
 
