@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from instrc.providers.lowering.context import Recursion as Handling
     from instrc.providers.lowering.verify import Verification
     from instrc.testing.preview import ModelCall
+    from instrc.tools.tool import Hint
 
 
 class Naming(StrEnum):
@@ -375,11 +376,20 @@ def _artefact(
     if not calls:
         lines.append("The model is not asked: all steps are of servers and people.")
     for call in calls:
-        lines += _call(call, target, report, count, by, full=full)
+        lines += _call(call, artefact.hints, target, report, count, by, full=full)
     return "\n".join(lines) + "\n"
 
 
-def _call(call: ModelCall, target: str | None, report: Report, count: Callable[[str], int], by: str, *, full: bool) -> list[str]:
+def _call(
+    call: ModelCall,
+    hints: tuple[Hint, ...] | None,
+    target: str | None,
+    report: Report,
+    count: Callable[[str], int],
+    by: str,
+    *,
+    full: bool,
+) -> list[str]:
     from instrc.testing.preview import outline
 
     payload: Json = call.schema
@@ -388,7 +398,7 @@ def _call(call: ModelCall, target: str | None, report: Report, count: Callable[[
         from instrc.providers.targets import dialect
         from instrc.tools.tool import Tool
 
-        payload = lower(Tool(call.name, call.schema), dialect(target), report=report).payload
+        payload = lower(Tool(call.name, call.schema, hints=hints), dialect(target), report=report).payload
     schema_tokens = count(dumps(payload, indent=False))
     sent = call.message
     total = schema_tokens + (count(sent) if sent is not None else 0)

@@ -235,6 +235,7 @@ def test_a_hint_names_keys_as_the_target_renames_them(instrc: Instrc, folder: Pa
     assert list(found["properties"]) == ["tema", "temu"]
     assert found["properties"]["temu"]["description"] == "Одна тема."
     assert written["description"] == hint.replace("{paths}", "step1_nayti.tema")
+    assert json.dumps(written["description"], ensure_ascii=False) in instrc("preview", "письмо.aug", "--target", "anthropic").out
     kept = json.loads(instrc("compile", "письмо.aug", "--target", "jsonschema").out)["properties"]
     assert kept["step2_написать"]["description"] == hint.replace("{paths}", "step1_найти.тема")
 

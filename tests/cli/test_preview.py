@@ -17,8 +17,8 @@ import pytest
 from command_lines import Instrc
 
 import instrc as library
+from instrc.testing import rehearsal  # counts its runs
 from instrc.testing.preview import calls_of
-from instrc.testing.rehearsal import play  # counts the runs of a rehearsal
 
 PROCESS = """
 "Do it"
@@ -157,12 +157,13 @@ def test_a_preview_looks_for_calls_of_the_model_only_and_not_forever(
     then: str, at_most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs: list[object] = []
+    through = rehearsal._Play.through
 
     def counted(*given: Any) -> Any:
         runs.append(given)
-        return play(*given)
+        return through(*given)
 
-    monkeypatch.setattr("instrc.testing.rehearsal.play", counted)
+    monkeypatch.setattr(rehearsal._Play, "through", counted)
     steps = [f'const a{{0}} = Grade(prompt); when a{{0}}.text is "b" {{{{ {then} }}}}'.format(number) for number in range(60)]
     with warnings.catch_warnings(action="ignore"):  # each condition never holds
         [artefact] = library.artefacts(
