@@ -27,6 +27,7 @@ from instrc.vibes.find_files import STDIN, reason, unreadable
 if TYPE_CHECKING:
     import asyncio
 
+    from instrc.engines.launch import Launcher
     from instrc.engines.prepare import Prepared
     from instrc.runtime.engine import Engine, Launch, Serving
     from instrc.runtime.interpreter.documents import UserCommand
@@ -206,20 +207,23 @@ def run_command(
         running.warn_of_made_up_answers(model, prepared.settings, rehearse=rehearse)
         launcher = Launcher(prepared, model=model, batch=batch, requests=requests, tokens=tokens, rehearse=rehearse)
         if items is not None:
-            open_ = engine(store, engine_name, keep="open")
-            of_all = run_id or new_id(prepared.name)
-
-            def begin(number: int, value: Json) -> Launch:
-                return launcher.launch(value, f"{of_all}.{number}")
-
-            failed = running.run_to_end(stream(items, begin, open_, window=batch * (concurrency or 4), output=output))
-            raise typer.Exit(PROBLEMS if failed else FINE)
+            open_, of_all = engine(store, engine_name, keep="open"), run_id or new_id(prepared.name)
+            raise typer.Exit(_run_items(items, launcher, of_all, open_, window=batch * (concurrency or 4), output=output))
         begun = launcher.launch(prompt, run_id)
         with (watcher := running.Watcher(as_json=as_json, quiet=quiet)) as sink:
             report = running.run_to_end(
                 engine(store, engine_name, people=_asked(watcher) if ask else None, watch=sink).start(begun)
             )
     raise typer.Exit(running.deliver(report, as_json=as_json, quiet=quiet, output=output, store=store, engine_name=engine_name))
+
+
+def _run_items(items: str, launcher: Launcher, of_all: str, open_: Engine, *, window: int, output: Path | None) -> int:
+    """Run a program for each line of a file, and return the exit code."""
+
+    def begin(number: int, value: Json) -> Launch:
+        return launcher.launch(value, f"{of_all}.{number}")
+
+    return PROBLEMS if running.run_to_end(stream(items, begin, open_, window=window, output=output)) else FINE
 
 
 class _asked:  # noqa: N801  -- reads as what it does: questions asked here

@@ -56,7 +56,8 @@ def flatten_command(
         if given is not None:
             from instrc.schema.flattening.flatten import flatten  # the algebra is not small
 
-            arguments: dict[str, Any] = {"base": given.base, "distribute": distribute, "report": report, "locate": given.locate}
+            arguments: dict[str, Any]  # keywords of several types
+            arguments = {"base": given.base, "distribute": distribute, "report": report, "locate": given.locate}
             if trace:
                 flat = _traced(flatten(given.value, registry.documents, trace=True, **arguments))
             else:

@@ -172,7 +172,7 @@ def _mover(source: Source, by: int) -> Callable[[surface.Statement], surface.Sta
     return move
 
 
-_FIELDS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
+_FIELDS: dict[type, Callable[[Any], tuple[Any, ...]]] = {  # each class has fields of its own
     each: attrgetter(*each.__struct_fields__)
     for each in vars(surface).values()
     if isinstance(each, type) and issubclass(each, Struct) and len(each.__struct_fields__) > 1

@@ -34,11 +34,11 @@ class _Kind(NamedTuple):
     """What a field holds; the functions are given JSON of its types."""
 
     types: PythonTypes
-    read: Callable[[Any, ReadInner], object] = lambda held, _: held
-    write: Callable[[Any, WriteInner], Json] = lambda held, _: held
-    valid: Callable[[Any], bool] = lambda _: True
+    read: Callable[[Any, ReadInner], object] = lambda held, _: held  # JSON of its types
+    write: Callable[[Any, WriteInner], Json] = lambda held, _: held  # as above
+    valid: Callable[[Any], bool] = lambda _: True  # as above
     """Whether what is in it is what it must be."""
-    each: Callable[[Any], Iterable[Json]] = lambda _: ()
+    each: Callable[[Any], Iterable[Json]] = lambda _: ()  # as above
     """The codecs in it, or the entries that hold them."""
     entry: _Form | None = None
     blank: bool = False
@@ -51,7 +51,7 @@ class _Field(NamedTuple):
     name: str
     kind: _Kind
     needed: bool = False
-    said: Callable[[Any], object] = lambda _: False
+    said: Callable[[Any], object] = lambda _: False  # a codec, or an entry in one
     """Whether it is written though there is nothing in it."""
     attribute: str = ""
     """Its name in Python, where that is another one."""
@@ -105,7 +105,7 @@ def _list_of(entry: _Form) -> _Kind:
     )
 
 
-def _by_name(entry: _Form, write: Callable[[Any, WriteInner], Json]) -> _Kind:
+def _by_name(entry: _Form, write: Callable[[Any, WriteInner], Json]) -> _Kind:  # an object of entries
     return _Kind(
         dict,
         lambda held, inner: {name: entry.read(each, inner) for name, each in held.items()},

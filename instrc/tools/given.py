@@ -12,7 +12,7 @@ from instrc.text.arguments import attribute, model_as_json
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, mapping
 from instrc.tools.python_types import LibraryTool, PythonType, function_of, schema_of_call, schema_of_type
-from instrc.tools.tool import SCHEMA_WORDS, Example, HasTool, Tool, checked_json, checked_tool
+from instrc.tools.tool import SCHEMA_WORDS, Example, HasTool, Tool, checked_json, checked_tool, own_tool
 
 ToolLike: TypeAlias = Mapping[str, object] | bool | Tool | HasTool | Process | LibraryTool | PythonType
 """A schema, a tool as a provider takes it, a compiled artefact, a model, a typed dict, a dataclass, an annotated function."""
@@ -67,11 +67,11 @@ def tools_of(value: object, name: str | None = None) -> list[Tool]:
     """Return the tools that a value stands for: one, or those of a list or a request."""
     if type(value) is dict:
         return _of_mapping(value, name)
+    if (own := own_tool(value, name)) is not None:
+        return [own]
     match value:
         case Tool():
             return [checked_tool(value, name)]
-        case HasTool():
-            return [value.__instrc_tool__(name)]
         case Process():
             return [_of_json(value.to_json(), name or value.title)]
         case bool():

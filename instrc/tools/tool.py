@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import UnionType
-from typing import NamedTuple, Protocol, TypeAlias, cast, runtime_checkable
+from typing import NamedTuple, Protocol, TypeAlias, cast
 
 import orjson
 
@@ -61,12 +61,17 @@ class Tool(NamedTuple):
     """The hints in descriptions of the schema, in which properties are named as they are sent; `None` if nobody knows them."""
 
 
-@runtime_checkable
 class HasTool(Protocol):
     """What is a tool by itself, as an artefact of a program is."""
 
     def __instrc_tool__(self, name: str | None) -> Tool:
         """Return the tool, under the name that it is given or has by itself."""
+
+
+def own_tool(value: object, name: str | None) -> Tool | None:
+    """Return the tool that a value is by itself, as its class says; nothing is asked of the value, which may be anybody's."""
+    make: Callable[[object, str | None], Tool] | None = getattr(type(value), "__instrc_tool__", None)
+    return None if make is None else make(value, name)
 
 
 # Make sure that a value is JSON before anything is read in it.

@@ -103,6 +103,6 @@ def test_a_worker_in_one_terminal_carries_what_another_answers(tmp_path: Path) -
 def test_options_of_every_command_on_a_page_exist(line: Line, capsys: pytest.CaptureFixture[str]) -> None:
     """A command that cannot be run here, as it needs two terminals or a cluster, is at least one that the tool knows."""
     words = shlex.split(line.command)[1:]
-    assert main([words[0], "--help"]) == 0
+    assert main([*words[: 2 if words[0] == "plan" else 1], "--help"]) == 0
     told = capsys.readouterr().out
     assert [word for word in words if re.match(r"-\w$|--\w", word) and not re.search(rf"(?<![\w-]){word}(?![\w-])", told)] == []

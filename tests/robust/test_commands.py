@@ -84,8 +84,8 @@ def groups() -> set[str]:
     found = set()
     for name, module in COMMANDS.items():
         loaded = import_module(f"instrc.cli.{module}")
-        if hasattr(loaded, "group"):
-            found |= {f"{name} {each.name or each.callback.__name__}" for each in loaded.group.registered_commands}
+        if group := getattr(loaded, f"{name}_group", None):
+            found |= {f"{name} {each.name or each.callback.__name__}" for each in group.registered_commands}
         else:
             found.add(name)
     return found
