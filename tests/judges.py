@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import jsonschema
-import jsonschema_rs
 from making import Maker
 
 from instrc.providers.lowering.rules import breaches  # the rules alone, without asking the engines
@@ -17,6 +16,8 @@ __all__ = ["breaches", "change", "keywords", "verdicts"]
 
 def verdicts(schema: Any, instances: list[Any], *, thoroughly: int) -> list[bool]:
     """Ask `jsonschema-rs` about all instances, `jsonschema`, which is slow, about the first few, and hold one to the other."""
+    import jsonschema_rs  # the lowest versions are tested without it
+
     fast = jsonschema_rs.Draft202012Validator(schema)
     found = [fast.is_valid(instance) for instance in instances]
     slow = jsonschema.Draft202012Validator(schema)
