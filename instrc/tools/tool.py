@@ -180,6 +180,10 @@ def checked_tool(tool: Tool, name: str | None) -> Tool:
     arguments.whole_number("Tool.priority", tool.priority)
     if tool.strict is not None:
         arguments.truth("Tool.strict", tool.strict)
+    hints: object = tool.hints
+    if hints is not None and not (isinstance(hints, tuple) and all(isinstance(each, Hint) for each in hints)):
+        message = f"`Tool.hints` takes the hints of an artefact, not {arguments.excerpt(hints)}"
+        raise TypeError(message)
     given: object = tool.schema
     if not isinstance(given, Mapping | bool):
         described = schema_of_python(given)

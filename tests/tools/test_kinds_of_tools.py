@@ -415,6 +415,7 @@ def test_what_is_given_by_its_place_only_is_refused_with_its_name() -> None:
     [
         ({"strict": "no"}, '`Tool.strict` takes `True` or `False`, not "no"'),
         ({"priority": "high"}, '`Tool.priority` takes a whole number, not "high"'),
+        ({"hints": 7}, "`Tool.hints` takes the hints of an artefact, not 7"),
         ({"description": 5}, "`Tool.description` takes a text, not 5"),
         ({"name": 5}, "`Tool.name` takes a text, not 5"),
     ],
