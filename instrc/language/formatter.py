@@ -221,12 +221,10 @@ def _unescaped(escape: re.Match[str]) -> str:
 
 _CLOSED = frozenset({"name", "uri", "literal", "call", "access", "deeper", "object", "array", "inline", "annotated"})
 """What reads the same with and without brackets, wherever it stands."""
+_AROUND_BLOCKS = frozenset({"when_chain", "repeat"})
+"""What has braces that break together, like whatever ends with braces of a block, and may end otherwise."""
 _WHOLE = frozenset({"binding", "argument", "field", "array", "group", "anonymous", "call", "block", "program"})
 """What takes any expression as it is, so that it needs no brackets there."""
-
-
-_BLOCKS = frozenset({"when", "when_chain", "each", "do", "attempt", "rounds", "repeat"})
-"""Rules whose braces break together."""
 
 
 def format_program(source: Source) -> str:
@@ -287,7 +285,7 @@ class _Layouter:
                 return braces_of_block(parts)
             case "field":
                 return _row("field", [_key(parts[0]), *parts[1:]])
-            case rule if rule in _BLOCKS:
+            case rule if parts[-1].kind == "block" or rule in _AROUND_BLOCKS:
                 return block_with_head(rule, parts)
             case rule:
                 return _row(rule, parts)

@@ -184,7 +184,7 @@ def rows_inside(row: Sequence[surface.Statement]) -> Iterator[Sequence[surface.S
             pending.extend([each.value for each in node.arguments if type(each.value) in _HOLDERS])
             continue
         match node:
-            case surface.Do() | surface.When() | surface.Each() | surface.Repeat() | surface.Try():
+            case _ if isinstance(node, surface.Block):
                 for body in surface.bodies(node):
                     yield _statements(body)
             case surface.Pipe(stages):
@@ -197,19 +197,7 @@ def rows_inside(row: Sequence[surface.Statement]) -> Iterator[Sequence[surface.S
                 pass
 
 
-_HOLDERS = frozenset(
-    {
-        surface.Call,
-        surface.Do,
-        surface.When,
-        surface.Each,
-        surface.Repeat,
-        surface.Try,
-        surface.Pipe,
-        surface.Annotated,
-        surface.Object,
-    }
-)
+_HOLDERS = frozenset({surface.Call, *surface.BLOCKS, surface.Pipe, surface.Annotated, surface.Object})
 """What may have bodies in it."""
 
 
@@ -282,7 +270,7 @@ def _line_marks(source: Source) -> Problem | None:
     return problems.text.LineMarks(at=found[0])
 
 
-_COMPLETE = frozenset({surface.Call, surface.Do, surface.When, surface.Each, surface.Repeat, surface.Try})
+_COMPLETE = frozenset({surface.Call, *surface.BLOCKS})
 """What shows no mistake where nothing stands beside it on its line."""
 
 
@@ -384,10 +372,7 @@ def _mistake(
         return word
     if isinstance(last, surface.Literal) and isinstance(last.value, str) and following is not None:
         beside = first_part(following)
-        if (
-            isinstance(beside, surface.Name | surface.When | surface.Each | surface.Repeat | surface.Try | surface.Do)
-            and beside.span.start == statement.span.end
-        ):
+        if isinstance(beside, surface.Name | surface.Block) and beside.span.start == statement.span.end:
             return problems.habits.NestedQuotes(at=Span(source, statement.span.end - 1, statement.span.end))
     if joined and before is None and (told := prose(source, row, at)) is not None:
         return told
@@ -492,11 +477,8 @@ def _block_word(statement: surface.Statement) -> str:
     """Return the word that begins the block with which a statement ends, or nothing."""
     if not isinstance(statement, surface.Valued):
         return ""
-    match ends(statement.value)[1]:
-        case surface.When() | surface.Each() | surface.Repeat() | surface.Try() | surface.Do() as block:
-            return type(block).__name__.lower()
-        case _:
-            return ""
+    last = ends(statement.value)[1]
+    return surface.word_of(last) if isinstance(last, surface.Block) else ""
 
 
 def _word_at_end(value: surface.Expression) -> Problem | None:

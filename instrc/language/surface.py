@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias, assert_never, final
+from typing import TypeAlias, assert_never, final, get_args
 
 import msgspec
 
@@ -209,6 +209,7 @@ class Do(msgspec.Struct, frozen=True, gc=False):
 
 
 Block: TypeAlias = When | Each | Repeat | Try | Do
+BLOCKS: tuple[type[Block], ...] = get_args(Block)
 Expression: TypeAlias = Name | Uri | Literal | Inline | Object | Array | Call | Annotated | Pipe | Access | Block
 
 
@@ -267,7 +268,7 @@ def children(node: Expression) -> list[Expression]:
             return list(stages)
         case Access(base):
             return [base]
-        case When() | Each() | Repeat() | Try() | Do():
+        case _ if isinstance(node, Block):
             return [each for part in parts(node) for each in (*part.before, *part.inside, *part.after)]
         case _:
             assert_never(node)
@@ -279,10 +280,22 @@ class WrittenPart(msgspec.Struct, frozen=True, gc=False):
     body: Body
     names: tuple[tuple[str, Span | None], ...] = ()
     """The names that the block gives to what is in the body, and where they are written."""
-    before: tuple[Expression, ...] = ()
-    """What is read outside of the body: a condition, a list."""
-    after: tuple[Expression, ...] = ()
-    """What is read with the names of the body, behind it: when the rounds end."""
+    source: Name | Access | Literal | None = None
+    """The list, or the number, whose elements the body is carried out for."""
+    condition: Condition | None = None
+    """When the body runs."""
+    until: Condition | None = None
+    """When its rounds end; read with the names of the body, behind it."""
+
+    @property
+    def before(self) -> tuple[Expression, ...]:
+        """What is read outside of the body."""
+        return (*subjects(self.condition), *(() if self.source is None else (self.source,)))
+
+    @property
+    def after(self) -> tuple[Expression, ...]:
+        """What is read behind the body, with its names."""
+        return subjects(self.until)
 
     @property
     def inside(self) -> list[Expression]:
@@ -296,15 +309,14 @@ def parts(block: Block) -> list[WrittenPart]:
         case Do(body):
             return [WrittenPart(body)]
         case When(branches, otherwise):
-            found = [WrittenPart(branch.body, before=subjects(branch.condition)) for branch in branches]
+            found = [WrittenPart(branch.body, condition=branch.condition) for branch in branches]
             return found if otherwise is None else [*found, WrittenPart(otherwise)]
         case Each(name, source, _, body):
-            return [WrittenPart(body, ((name.text, name.span),), (source,))]
+            return [WrittenPart(body, ((name.text, name.span),), source)]
         case Repeat():
             element = () if block.name is None else ((block.name.text, block.name.span),)
-            outside = () if block.source is None else (block.source,)
-            until = () if block.until is None else subjects(block.until)
-            rounds = WrittenPart(block.body, (*element, ("round", None), ("previous", None), ("rounds", None)), outside, until)
+            names = (*element, ("round", None), ("previous", None), ("rounds", None))
+            rounds = WrittenPart(block.body, names, block.source, until=block.until)
             return [rounds] if block.otherwise is None else [rounds, WrittenPart(block.otherwise, (("rounds", None),))]
         case Try(body, otherwise):
             return [WrittenPart(body), WrittenPart(otherwise, (("error", None),))]
@@ -317,6 +329,17 @@ def bodies(block: Block) -> list[Body]:
     return [part.body for part in parts(block)]
 
 
-def subjects(condition: Condition) -> tuple[Name | Access, ...]:
+def word_of(block: Block) -> str:
+    """Return the word that a block begins with."""
+    return type(block).__name__.lower()
+
+
+def numbers_of(block: Block) -> tuple[object, ...]:
+    """Return the numbers that are written in a block, `None` for each that could be."""
+    fields = [getattr(block, name) for name in block.__struct_fields__]
+    return tuple([field.value if isinstance(field, Literal) else None for field in fields])
+
+
+def subjects(condition: Condition | None) -> tuple[Name | Access, ...]:
     """Return what a condition reads."""
-    return tuple([test.subject for test in condition.tests])
+    return () if condition is None else tuple([test.subject for test in condition.tests])

@@ -202,7 +202,7 @@ class _Walk:
                 if found is not None and found.kind == "const":  # `previous.draft` is `draft`, one round before
                     span = members[0].span
                     self.index.mentions.append(Mention(found.name, span, called=False, definition=found))
-            case surface.When() | surface.Each() | surface.Repeat() | surface.Try() | surface.Do():
+            case _ if isinstance(node, surface.Block):
                 self._block(node, scope)
 
     def _mention(self, text: str, span: Span, scope: VisibleNames, *, called: bool, short: bool = False) -> None:
@@ -227,7 +227,7 @@ class _Walk:
                 self._define(scope, Definition(each.key, "key", each.key_span, whole, each.value))
         self.pending.extend(reversed(tasks))
 
-    def _block(self, node: surface.When | surface.Each | surface.Repeat | surface.Try | surface.Do, scope: VisibleNames) -> None:
+    def _block(self, node: surface.Block, scope: VisibleNames) -> None:
         tasks: list[_Task] = []
         first = surface.parts(node)[0].body.span
         whole = first if isinstance(node, surface.Try) else node.span

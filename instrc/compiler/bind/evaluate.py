@@ -93,9 +93,9 @@ def evaluate(ev: Evaluation, expression: surface.Expression, context: Evaluation
         return _call(ev, expression.callee, expression.arguments, expression.span, context)
     if type(expression) is surface.Name:
         return _name(ev, expression, context)
+    if isinstance(expression, surface.Block):
+        return evaluate_block(ev, expression, context)
     match expression:
-        case surface.Do() | surface.When() | surface.Each() | surface.Repeat() | surface.Try():
-            return evaluate_block(ev, expression, context)
         case surface.Uri():
             return _call(ev, expression, (), expression.span, context)
         case surface.Inline(schema, span):

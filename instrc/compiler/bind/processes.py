@@ -98,7 +98,7 @@ def process(
     for index, each in enumerate(written):
         inside = replace(context.inside(), by_hand=True, keys=keys, braces=ev.braces(context, index))
         block, _ = _open_up(ev, each.value, context.scope)
-        if isinstance(block, surface.When | surface.Each | surface.Repeat | surface.Try | surface.Do):
+        if isinstance(block, surface.Block):
             chunk = yield _block(ev, each, inside)
         else:
             chunk = yield _context(ev, each, inside, later)

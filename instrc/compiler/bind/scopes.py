@@ -113,7 +113,7 @@ def survey(program: surface.Program, known: dict[str, Span | None], reserved: fr
                         visible.pop(name, None)  # an element may be called like what its block gives
                     else:
                         visible[name] = before
-            case surface.Do() | surface.When() | surface.Each() | surface.Repeat() | surface.Try():
+            case _ if isinstance(task, surface.Block):
                 if isinstance(task, surface.Repeat | surface.Try) and task.otherwise is not None:
                     word = "try" if isinstance(task, surface.Try) else "repeat"
                     found.others.append((word, task.body.span, task.otherwise.span))

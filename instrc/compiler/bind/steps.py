@@ -235,25 +235,15 @@ class Identities:
                 return ("array",)
             case surface.Access(_, members):
                 return ("access", *(member.text for member in members))
-            case surface.When() | surface.Each() | surface.Repeat() | surface.Try() | surface.Do():
+            case _ if isinstance(node, surface.Block):
                 return ("block", *self._block_signs(node))
 
     def _block_signs(self, block: surface.Block) -> list[Hashable]:
         """Return what tells a block from others besides the expressions in it."""
-        found: list[Hashable] = [type(block).__name__]
-        conditions: list[surface.Condition] = []
-        match block:
-            case surface.When(branches):
-                conditions += [branch.condition for branch in branches]
-            case surface.Each(name, source, most):
-                found += [name.text, source.value if isinstance(source, surface.Literal) else None, most and most.value]
-            case surface.Repeat(name, _, _, until, most, keep):
-                found += [name and name.text, most and most.value, keep and keep.value]
-                conditions += [] if until is None else [until]
-            case _:
-                pass
-        for condition in conditions:
-            for test in condition.tests:
+        found: list[Hashable] = [surface.word_of(block), surface.numbers_of(block)]
+        for part in surface.parts(block):
+            found += [len(part.names), part.condition is None, *(name for name, span in part.names if span is not None)]
+            for test in (*(part.condition.tests if part.condition else ()), *(part.until.tests if part.until else ())):
                 match test:
                     case surface.Truth():
                         found.append("truth")
@@ -261,8 +251,8 @@ class Identities:
                         found.append(("is", self.json(value.value)))
                     case surface.Matches(_, schema):
                         found.append(("matches", self.json(schema)))
-        for body in surface.bodies(block):
-            found.append(tuple(each.name.text if isinstance(each, surface.Binding) else None for each in body.statements))
+            statements = part.body.statements
+            found.append(tuple(each.name.text if isinstance(each, surface.Binding) else None for each in statements))
         return found
 
     def _slots(self, slots: Iterable[ir.Slot]) -> tuple[Hashable, ...]:
