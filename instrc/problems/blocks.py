@@ -174,6 +174,22 @@ class BadBound(Problem):
     limit: int
 
 
+class OverLimit(Problem):
+    name = "over-limit"
+    message = "{count:,} times is over the limit of {limit:,}"
+
+    count: int
+    limit: int
+    written: bool
+    """Whether the limit is written with `max`."""
+
+    @property
+    def hint(self) -> str | None:
+        if self.written:
+            return "write a smaller number, or a larger `max`"
+        return f"write a smaller number, or allow more with `max {self.count}` before the braces"
+
+
 class KeepOverMax(Problem):
     name = "keep-over-max"
     severity = "warning"

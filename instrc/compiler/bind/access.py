@@ -19,6 +19,7 @@ from instrc.compiler.ir import Local, Path, Reached
 from instrc.compiler.trampoline import PENDING, Task, Then, Work
 from instrc.language.surface import Access, Call, Expression, Name, Object, Segment
 from instrc.problems.suggest import nearest
+from instrc.text.source import Span
 
 # What local names stand for.
 #
@@ -39,7 +40,7 @@ def read_local(ev: Evaluation, name: Name, found: LocalName, context: Evaluation
     while True:
         reading = ev.begin(name, found, context)
         if type(reading) is not Reading:
-            return _go_back(ev, waiting, reading)
+            return _go_back(ev, waiting, seen(ev, context, name.span, reading))
         waiting.append(reading)
         expression, context = reading.binding.value, reading.inside
         first = _first_given(ev, expression, context) if type(expression) is Call else None
@@ -56,8 +57,22 @@ def _go_back(ev: Evaluation, waiting: list[Reading | CallArguments], value: Work
         if type(value) in PENDING:
             return Then(value, partial(_go_back, ev, waiting))
         last = waiting.pop()
-        value = ev.end(last, value) if type(last) is Reading else last.give(step_of, value)  # type: ignore[arg-type]  # not pending
+        if type(last) is Reading:
+            value = seen(ev, last.context, last.binding.span, ev.end(last, value))  # type: ignore[arg-type]  # not pending
+        else:
+            value = last.give(step_of, value)  # type: ignore[arg-type]  # as above
     return value
+
+
+def seen(ev: Evaluation, context: EvaluationContext, span: Span, value: Work[BoundValue | None]) -> Work[BoundValue | None]:
+    """Return what a name stands for as it is read at a place: blocks of a called program do not hide names of the caller's."""
+    if not context.scope.program.calls or value is None:
+        return value
+    if type(value) in PENDING:
+        return Then(value, partial(seen, ev, context, span))
+    from instrc.compiler.bind.choices import seen_from  # few programs are called
+
+    return seen_from(ev, value, context.scope, span)  # type: ignore[arg-type]  # not pending
 
 
 def _first_given(ev: Evaluation, written: Call, context: EvaluationContext) -> tuple[CallArguments, Name, LocalName] | None:
@@ -100,7 +115,7 @@ def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Boun
     """Evaluate the value that the name at the head of a path stands for; an instruction's name is no value."""
     found = find_in_context(name, context)
     if found is not None:
-        return found
+        return (yield seen(ev, context, name.span, found))
     scope = context.scope
     definition = scope.find(name.text)
     if definition is not None and not ev.ends.is_alias(definition):

@@ -267,7 +267,7 @@ def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dic
     if given:
         ev.steps.places.name_anything = True
     element = next((values[name] for name, kind in given.items() if kind == "item"), None)
-    return Scope(
+    scope = Scope(
         number=ev.next_scope(),
         locals=context.scope.program.survey.locals[written.span.start],
         inputs=context.scope.inputs,
@@ -279,6 +279,11 @@ def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dic
         keys=context.keys,
         piped=element if element is not None else context.piped,
     )
+    if element is None and context.piped is not None and values and scope.program.calls:
+        from instrc.compiler.bind.choices import seen_from  # few programs are called
+
+        return replace(scope, piped=seen_from(ev, context.piped, scope, written.span))
+    return scope
 
 
 def _is_work(ev: Evaluation, statement: Binding, scope: Scope) -> bool:
@@ -443,9 +448,8 @@ def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> 
     most = _bound_number(ev, written.most, ELEMENTS)
     source = yield _elements(ev, written.source, context)
     body = (yield read_body(ev, written.body, context, {written.name.text: "item"}, over=source)).region
-    if most is None or source is None or body is None:
+    if most is None or source is None or body is None or _is_over_limit(ev, source, most, written):
         return None
-    most = max(most, source) if isinstance(source, int) else most
     signs = (written.name.text, _source(ev, source), most, ev.steps.identity(body))
     return (
         ir.Each(written.name.text, source, most, body, written.source.span),
@@ -522,6 +526,15 @@ def _elements(ev: Evaluation, written: Name | Access | Literal, context: Evaluat
         yield from ()
         return _bound_number(ev, written, 0)
     return (yield read_path(ev, written, context))
+
+
+def _is_over_limit(ev: Evaluation, source: ir.Path | int, most: int, written: surface.Each) -> bool:
+    """Tell whether a number of elements is over the limit; report it."""
+    over = isinstance(source, int) and source > most
+    if over:
+        at, bound = written.source.span, written.most is not None
+        ev.report.add(problems.blocks.OverLimit(at=at, count=source, limit=most, written=bound))  # type: ignore[arg-type]  # it is
+    return over
 
 
 def _bound_number(ev: Evaluation, written: Literal | None, otherwise: int) -> int | None:

@@ -12,9 +12,9 @@ from instrc.compiler.bind.called_programs import admits_literal
 from instrc.compiler.bind.evaluation import Evaluation
 from instrc.compiler.bind.given import CallInputs
 from instrc.compiler.bind.lookup import callee_of, find_instruction, find_vibe
-from instrc.compiler.bind.scopes import Called, CalledProgram, Special
+from instrc.compiler.bind.scopes import Called, CalledProgram, Scope, Special
 from instrc.compiler.bind.steps import EvaluationContext
-from instrc.compiler.bind.values import Data, Inner, StepResult, address_from
+from instrc.compiler.bind.values import BoundValue, Data, Inner, Members, StepResult, address_from
 from instrc.compiler.plan_schema import RUN_PLAN, part_of, plan_schema
 from instrc.compiler.trampoline import Task, Work
 from instrc.language.surface import Annotated, Call, Expression, Field, Name, Uri
@@ -26,21 +26,46 @@ from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 from instrc.text.names import pascal
 from instrc.text.source import Span
 
-# Literals that a called program is given, where it needs a path: in lists, in `until`, and as what a choice is made from.
+# Arguments of a called program that go through a `do`: literals where it needs a path (in lists, in `until`, to choose from),
+# and names of the caller's blocks that blocks of the program have as well.
 
 
 def path_of_constant(ev: Evaluation, literal: Data, context: EvaluationContext, span: Span) -> ir.Path:
     """Return a path to a literal: to a block that gives it, which stands where the program is called."""
-    *_, root = context.scope.outwards()
+    return _through_do(ev, Constant(literal.value), context.scope, span)
+
+
+def _through_do(ev: Evaluation, given: ir.Path | Constant, scope: Scope, span: Span) -> ir.Path:
+    """Return a path to a `do` that gives a value where the program of a scope is called."""
+    *_, root = scope.outwards()
     home = EvaluationContext(root, root.region)
-    body = ir.Region(ev.steps.open_region(root.region, span), (), Constant(literal.value), span)
+    body = ir.Region(ev.steps.open_region(root.region, span), (), given, span)
     content = ir.Do(body)
-    step = ir.Step(len(ev.steps.table), "do", None, "block", False, content, (), (), None, span)  # noqa: FBT003  # a block has no `output`
+    reads = (given,) if isinstance(given, ir.Path) else ()
+    step = ir.Step(len(ev.steps.table), "do", None, "block", False, content, (), reads, None, span)  # noqa: FBT003  # a block has no `output`
     signs = ev.steps.identities.of("block", "do", (ev.steps.identity(body),), ir.NO_TIMING, None)
     number = ev.steps.one(step, signs, home)
     if number != step.number:
         ev.steps.drop([body.number])
     return ir.Path(number)
+
+
+def seen_from(ev: Evaluation, value: BoundValue, scope: Scope, span: Span) -> BoundValue:
+    """Return a value as a block of a called program reads it.
+
+    There `rounds` is that of the block. The caller's, which an argument is, goes through a `do` where the program is called.
+    """
+    match value:
+        case StepResult(ir.Path(ir.Local(block, _, kind, name)) as path) if kind != "item":
+            *inner, root = scope.outwards()
+            hidden = any(name in each.given and each.region != block for each in inner)
+            if hidden and ev.steps.regions.around(block, root.region):
+                return StepResult(_through_do(ev, path, scope, span))
+            return value
+        case Members(fields, size):
+            return Members(tuple((key, seen_from(ev, each, scope, span)) for key, each in fields), size)
+        case _:
+            return value
 
 
 # `Plan(…)` and `OneOf(…)`: schemas that say what a model, or a person, may decide on.

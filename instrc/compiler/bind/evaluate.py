@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.compiler.bind.access import access, read_local
+from instrc.compiler.bind.access import access, read_local, seen
 from instrc.compiler.bind.blocks import evaluate_block
 from instrc.compiler.bind.calls import call, fail, is_plain, mix
 from instrc.compiler.bind.evaluation import Evaluation
@@ -167,7 +167,7 @@ def _name(ev: Evaluation, name: surface.Name, context: EvaluationContext) -> Wor
         return _call(ev, name, (), name.span, context) if alias else read_local(ev, name, found, context)
     if found is not None:
         refuse_annotations(ev, name.span, context)
-        return found
+        return seen(ev, context, name.span, found)
     match undefined_meaning(ev, name, context.scope):
         case None:
             return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -16,7 +16,7 @@ from instrc.schema.flattening.parts import ANYTHING, MemberSchema, either, eleme
 from instrc.schema.relations import satisfies
 from instrc.schema.strip import is_meta, strip
 from instrc.schema.walk import required_names
-from instrc.text.jsonvalue import Json, JsonObject, mapping
+from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 
 # Which tools a plan may call: those of the `Plan(…)` that fills what a path leads to, through blocks and their branches.
 
@@ -210,13 +210,18 @@ class Outcomes:
             return ("output",)
         return path.tail
 
-    def find(self, path: ir.Path) -> MemberSchema:
-        """Return what a path leads to; where it leads nowhere, what there is instead of its last member."""
+    def find(self, path: ir.Path, there: Collection[ir.Path] = ()) -> MemberSchema:
+        """Return what a path leads to; where it leads nowhere, what there is instead of its last member.
+
+        The places `there` on the way hold something else than `null`.
+        """
         self._make_blocks()
         found = MemberSchema(self.origin(path))
         for place, name in enumerate(self.full(path)):
             if found.schema is None:
                 return found
+            if there and ir.Path(path.origin, path.tail[:place]) in there:
+                found = MemberSchema(_without_null(found.schema))
             body = self._found.body_of(ir.Path(path.origin, path.tail[:place])) if self._rounds else None
             if body is None:
                 below = self._member(found.schema, name)
@@ -246,9 +251,9 @@ class Outcomes:
         first = isinstance(path.origin, ir.Local) and path.origin.kind == "previous" and place == 0
         return first or satisfies(None, schema) is not False
 
-    def may_be_null(self, path: ir.Path) -> bool:
-        """Tell whether a path may lead to `null`, or nowhere, as far as the schemas say so in words."""
-        found = self.find(path)
+    def may_be_null(self, path: ir.Path, there: Collection[ir.Path] = ()) -> bool:
+        """Tell whether a path may lead to `null`, or nowhere, as far as the schemas say so in words; as `find` else."""
+        found = self.find(path, there)
         schema = found.schema
         return schema is not None and (found.optional or (schema not in (True, ANYTHING) and satisfies(None, schema) is True))
 
@@ -375,6 +380,16 @@ class Outcomes:
         made = ANYTHING if reading is None else self.reading(reading)
         self._open.discard((block, name))
         return made
+
+
+def _without_null(schema: Json) -> Json:
+    """Return the schema of a value that is not `null`."""
+    if not isinstance(schema, dict):
+        return schema
+    if schema.keys() == {"anyOf"}:
+        return either([_without_null(each) for each in listing(schema["anyOf"]) if each not in (NULL, {"const": None})])
+    types = schema.get("type")
+    return {**schema, "type": [each for each in types if each != "null"]} if isinstance(types, list) else schema
 
 
 def _size(schema: Json) -> int:

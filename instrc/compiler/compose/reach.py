@@ -459,14 +459,11 @@ def _check_nulls(flat: ir.FlatGraph, outcomes: Outcomes, report: Report) -> None
     for step, label, required in excluding(flat.graph, outcomes):
         if required:
             asked = non_null_paths(flat.graph) if asked is None else asked
-            given = [each.value for each in step.arguments if each.label == label]
-            if not any(_leads_to(path, value) for path in asked.get(step.number, ()) for value in given):
+            paths = [each.value for each in step.arguments if each.label == label and isinstance(each.value, ir.Path)]
+            sure = asked.get(step.number, ())
+            there = {ir.Path(path.origin, path.tail[:size]) for path in sure for size in range(len(path.tail) + 1)}
+            if any(path not in there and outcomes.may_be_null(path, there) for path in paths):
                 report.add(problems.blocks.MayBeNull(at=step.span, word=step.activity or step.base_name, argument=label))
-
-
-def _leads_to(path: ir.Path, value: ir.Path | Constant) -> bool:
-    """Tell whether a path leads to a value, or to a part of it."""
-    return isinstance(value, ir.Path) and path.origin == value.origin and path.tail[: len(value.tail)] == value.tail
 
 
 def _check_member(access: ir.Reached, outcomes: Outcomes, report: Report) -> None:

@@ -55,6 +55,7 @@ def member(schema: Json, name: str) -> MemberSchema:
         if node is None:
             return MemberSchema(ANYTHING)
         types = _types(node)
+        optional = optional or (types is not None and bool(types - {"object"}))  # what is no object has no members
         if types is not None and "object" not in types:
             lists += "array" in types
             continue

@@ -105,6 +105,8 @@ MISTAKES = [
     ("repeat { const c = Check(prompt); c }«» max 3", "incomplete-block", "until PATH"),
     ('repeat { const c = Check(prompt); c } until c.ok max «"3"»', "incomplete-block", "until PATH"),
     ("repeat { const c = Check(prompt); c } until c.ok max «0»", "bad-bound", ""),
+    ("each i in «5» max 3 { Draft(prompt) }", "over-limit", "larger `max`"),
+    ("each i in «2000» { Draft(prompt) }", "over-limit", "`max 2000`"),
     ("repeat { const c = Check(prompt, rounds); c } until c.ok max 2 keep «3»", "keep-over-max", "max 3"),
     ("repeat { const c = Check(prompt, rounds); c } until c.ok keep «4»", "keep-over-max", "max 4"),
     (PEOPLE + "each x in p.attendees max «{» Draft(x) }", "incomplete-block", "each NAME in PATH"),

@@ -64,3 +64,26 @@ def test_the_answer_of_a_server_is_there_whatever_is_required_of_its_arguments()
 
 def test_a_part_of_an_answer_that_never_fits_is_told() -> None:
     assert names("const paid = Pay_Activity(sum: 3); Book_Activity(seats: paid.receipt)") == ["wrong-argument"]
+
+
+MAYBE = "const w = when f.sure { Draft(prompt) }; "
+ALL = "const all = each i in 3 { when f.sure { Draft(i) } }; "
+TO = "Send_Activity(to: w.text)"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (MAYBE + TO, True),
+        ("const w = when f.sure { Draft(prompt) } else { null }; " + TO, True),
+        ("const w = when f.sure { Draft(prompt) } else { Draft(f) }; " + TO, False),
+        (ALL + "each w in all { " + TO + " }", True),
+        (ALL + "each w in all { when w @ {} { " + TO + " } }", False),
+        (MAYBE + "when w @ {} { " + TO + " }", False),
+        (MAYBE + "when w.text @ {} { " + TO + " }", False),
+        (MAYBE + "when w is null { Draft(f) } else { " + TO + " }", False),
+        ("const w = when f.sure { { text: Draft(f), b: f } }; when w.b.sure { Send_Activity(to: w.text.text) }", False),
+    ],
+)
+def test_a_member_of_what_may_be_null_may_be_null(text: str, *, told: bool) -> None:
+    assert ("may-be-null" in names(text)) == told
