@@ -360,7 +360,8 @@ class CommandRow:
                 return f"{self.id}  attempt {event['attempt']} failed: {event['error']}"
             case "failed":
                 self.state, self.seconds = "failed", event["seconds"]
-                return f"{self.id}  failed: {event['error']}"
+                place = f" ({event['place']})" if "place" in event else ""
+                return f"{self.id}  failed: {event['error']}{place}"
             case "question" | "pending":
                 self.state, self.about = "waiting", "waits for an answer"
                 self.name = ", ".join(steps_of(event)) or self.name

@@ -107,12 +107,15 @@ def trace_command(
     raise typer.Exit(verdict(found))
 
 
+_SHOWN = ("sent", "input", "show", "answer", "output", "thoughts", "metrics", "complaints", "error", "place", "traceback")
+
+
 def _text(events: Iterable[Event]) -> str:
     lines: list[str] = []
     for span in spans_of(events):
         took = "open" if span.ended is None else f"{span.ended - span.began:.2f} s"
         lines.append(f"{span.began:8.2f}  {span.lane:<7} {span.id}  {span.label}  ({span.state}, {took})")
-        for name in ("sent", "input", "show", "answer", "output", "thoughts", "metrics", "complaints", "error"):
+        for name in _SHOWN:
             value = span.facts.get(name)
             if value is not None and value not in ({}, [], ""):
                 shown = value if isinstance(value, str) else dumps(value)

@@ -42,6 +42,8 @@ class Retry:
     """Seconds within which a handler must show that it is alive."""
     codes: frozenset[str] | None = None
     """Errors with a code are tried again only if it is one of these; `None` for all."""
+    programming_errors: bool = False
+    """Whether an error of the code itself, as `TypeError` or `KeyError`, is tried again: the next attempt would meet it too."""
 
     def wait(self, attempt: int) -> float:
         """Return the pause in seconds after an attempt, of which the first is 1."""
@@ -53,6 +55,17 @@ class Retry:
 
 
 ONCE = Retry(attempts=1)
+PROGRAMMING_ERRORS = (
+    AssertionError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    NameError,
+    NotImplementedError,
+    SyntaxError,
+    TypeError,
+)
+"""What a handler raises because its code is wrong."""
 
 
 HandlerResult: TypeAlias = "Json | Pending"

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+import os
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
+from pathlib import Path
+from sysconfig import get_path
 from time import monotonic
-from typing import Literal, NamedTuple, TypeAlias, TypeVar, Unpack, cast
+from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar, Unpack, cast
 
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import (
+    PROGRAMMING_ERRORS,
     Activities,
     Activity,
     ActivityCall,
@@ -30,7 +36,7 @@ from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
 from instrc.schema.strip import Split, holds_meta, split
 from instrc.text.arguments import TOO_MANY_VALUES, WRITTEN_VALUES, writes_over
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, JsonObject
 from instrc.tools.plan_check import with_unique_ids
 from instrc.tools.python_values import WrongArgumentsError, json_of
 
@@ -115,6 +121,8 @@ class AttemptFault(NamedTuple):
     message: str
     code: str | None
     retry: bool
+    place: EventFacts = {}  # noqa: RUF012  -- it is read only
+    """Where in the code of somebody else it has failed: `place`, `traceback`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +237,7 @@ class Effects:
         def call(attempt: int) -> Awaitable[HandlerResult]:
             return attempt_call(found, command["input"], ActivityCall(f"{self.run}/{command['id']}", found.name, attempt))
 
-        came = await self._retried(command["id"], found.retry, call, partial(_activity_fault, found.name), began)
+        came = await self._retried(command["id"], found.retry, call, partial(_activity_fault, found), began)
         if not isinstance(came, tuple):
             return came
         value, attempt = came
@@ -258,8 +266,9 @@ class Effects:
             except Exception as error:  # noqa: BLE001  -- handlers and adapters of models are somebody else's
                 fault = fault_of(error)
             if not fault.retry or not policy.again(attempt, fault.code):
-                return self._failed(command, fault.message, fault.code, attempt, began)
-            self.tell("retried", command, error=fault.message, attempt=attempt)
+                return self._failed(command, fault.message, fault.code, attempt, began, fault.place)
+            tried: EventFacts = {"error": fault.message, "attempt": attempt, **fault.place}
+            self.tell("retried", command, **tried)
             await self.pause(policy.wait(attempt))
             attempt += 1
 
@@ -281,11 +290,15 @@ class Effects:
         self.tell("returned", command["id"], **facts)
         return result
 
-    def _failed(self, command: str, error: str, code: str | None, attempt: int, began: float) -> Result:
+    def _failed(
+        self, command: str, error: str, code: str | None, attempt: int, began: float, place: EventFacts | None = None
+    ) -> Result:
         text = redacted(error)
-        kind = "timeout" if code == "timeout" else "failed"
-        self.tell("failed", command, error=text, code=code, attempt=attempt, seconds=monotonic() - began)
-        return {"error": {"kind": kind, "code": code, "message": text}}
+        seconds = monotonic() - began
+        facts: EventFacts = {"error": text, "code": code, "attempt": attempt, "seconds": seconds, **(place or {})}
+        self.tell("failed", command, **facts)
+        said: JsonObject = {"kind": "timeout" if code == "timeout" else "failed", "code": code, "message": text}
+        return {"error": {**said, "place": redacted(place["place"])} if place and "place" in place else said}
 
 
 def _model_fault(error: Exception) -> AttemptFault:
@@ -297,19 +310,68 @@ def _model_fault(error: Exception) -> AttemptFault:
         case CompileError():  # a setting is missing, as the key of a provider
             return AttemptFault(error.problems[0].with_hint, error.problems[0].name, retry=False)
         case _:
-            return AttemptFault(f"{type(error).__name__}: {error}", None, retry=False)
+            return AttemptFault(f"{type(error).__name__}: {error}", None, retry=False, place=place_of(error))
 
 
-def _activity_fault(name: str, error: Exception) -> AttemptFault:
+def _activity_fault(activity: Activity, error: Exception) -> AttemptFault:
     match error:
         case TimeoutError():
-            return AttemptFault(f"`{name}` took too long", "timeout", retry=True)
+            return AttemptFault(f"`{activity.name}` took too long", "timeout", retry=True, place=place_of(error))
         case ActivityError():
-            return AttemptFault(str(error), error.code, retry=error.retry)
+            return AttemptFault(str(error), error.code, retry=error.retry, place=place_of(error))
         case WrongArgumentsError():
-            return AttemptFault(f"`{name}` {error}", "invalid-input", retry=False)
+            return AttemptFault(f"`{activity.name}` {error}", "invalid-input", retry=False, place=_definition(activity.handler))
         case _:
-            return AttemptFault(f"{type(error).__name__}: {error}", None, retry=True)
+            retry = activity.retry.programming_errors or not isinstance(error, PROGRAMMING_ERRORS)
+            return AttemptFault(f"{type(error).__name__}: {error}", None, retry=retry, place=place_of(error))
+
+
+# Where code of somebody else has failed.
+
+
+TRACEBACK_CHARACTERS: Final = 20_000
+"""Characters of a traceback that are kept, the last ones."""
+_OURS = f"{Path(__file__).parents[1]}{os.sep}"
+_LIBRARY = f"{get_path('stdlib')}{os.sep}"
+
+
+def place_of(error: BaseException) -> EventFacts:
+    """Return the traceback of an error without our own part of it, and the innermost line in the folder of what we have called.
+
+    Both are left out where the error comes from no code but ours.
+    """
+    trace = error.__traceback__
+    while trace is not None and _is_passed_over(trace.tb_frame.f_code.co_filename):
+        trace = trace.tb_next
+    if trace is None:
+        return {}
+    first = trace.tb_frame.f_code.co_filename
+    folder = f"{os.path.dirname(first)}{os.sep}"  # noqa: PTH120  -- `<stdin>` is no path
+    lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(trace)]
+    own = [
+        each
+        for each in lines
+        if each[0] == first or (each[0].startswith(folder) and "site-packages" not in each[0].removeprefix(folder))
+    ]
+    written = "".join(traceback.format_exception(type(error), error, trace))
+    return {"place": _shown_line(*own[-1]), "traceback": written[-TRACEBACK_CHARACTERS:]}
+
+
+def _is_passed_over(file: str) -> bool:
+    """Tell whether a file is ours, or one of Python's own by which a handler is called in a thread."""
+    return file.startswith((_OURS, "<frozen ")) or (file.startswith(_LIBRARY) and "-packages" not in file)
+
+
+def _definition(handler: object) -> EventFacts:
+    """Return where a handler is written, if it is a function of Python."""
+    code = getattr(inspect.unwrap(handler) if callable(handler) else None, "__code__", None)
+    return {} if code is None else {"place": _shown_line(code.co_filename, code.co_firstlineno)}
+
+
+def _shown_line(file: str, line: int) -> str:
+    with suppress(OSError):  # the folder may be gone
+        file = file.removeprefix(f"{Path.cwd()}{os.sep}")
+    return f"{file}:{line}"
 
 
 def _before(command: str) -> str:

@@ -233,11 +233,32 @@ _T = TypeVar("_T")
 
 
 class RunFailedError(Exception):
-    """The result of a run was asked for, and there is none; `outcome` says why."""
+    """The result of a run was asked for, and there is none; `outcome` says why.
+
+    Where the code of an activity has failed, `__cause__` shows its traceback.
+    """
 
     def __init__(self, outcome: documents.Outcome | None) -> None:
         super().__init__(words_of(outcome))
         self.outcome = outcome
+
+
+class RaisedError(Exception):
+    """What the code of an activity has raised: its traceback as a text, without secrets.
+
+    It may have been raised in another process, or before a restart.
+    """
+
+
+def _raised(trace: Sequence[Event], outcome: documents.Outcome | None) -> RaisedError | None:
+    """Return what has ended a run, as far as its trace has it."""
+    if outcome is None or outcome["status"] != "failed":
+        return None
+    message = outcome["error"]["message"]
+    for event in reversed(trace):
+        if event["event"] == "failed" and "traceback" in event and event["error"] == message:
+            return RaisedError(f"\n{event['traceback'].rstrip()}")
+    return None
 
 
 class Run(ABC):
@@ -313,7 +334,7 @@ class Run(ABC):
     def _done(self) -> documents.Done:
         outcome = self.outcome
         if outcome is None or outcome["status"] != "done":
-            raise RunFailedError(outcome)
+            raise RunFailedError(outcome) from _raised(self.trace, outcome)
         return outcome
 
     @property
@@ -348,7 +369,9 @@ def words_of(outcome: documents.Outcome | None) -> str:
     if outcome is None:
         return "the run has not ended"
     if outcome["status"] == "failed":
-        return f"`{outcome['error']['step']}` failed ({outcome['error']['kind']}): {outcome['error']['message']}"
+        error = outcome["error"]
+        place = f" ({error['place']})" if "place" in error else ""
+        return f"`{error['step']}` failed ({error['kind']}): {error['message']}{place}"
     return f"`{outcome['step']}` was refused, so the run has stopped" if outcome["status"] == "stopped" else outcome["status"]
 
 

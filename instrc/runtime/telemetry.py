@@ -19,7 +19,7 @@ LOGGER.addHandler(logging.NullHandler())  # a library writes nowhere unless it i
 _BEGINS = {"asked": "chat", "called": "execute_tool", "launched": "invoke_agent"}
 _ENDS = frozenset({"answered", "returned", "failed"})
 _LOUD = frozenset({"failed", "rejected", "retried"})
-_LONG = frozenset({"sent", "schema", "answer", "input", "output", "show", "thoughts", "metrics"})
+_LONG = frozenset({"sent", "schema", "answer", "input", "output", "show", "thoughts", "metrics", "traceback"})
 
 
 def logged(event: Event) -> None:
@@ -27,9 +27,9 @@ def logged(event: Event) -> None:
     level = logging.WARNING if event["event"] in _LOUD else logging.INFO
     if LOGGER.isEnabledFor(level):
         facts = {name: value for name, value in event.items() if name not in _LONG | {"event", "at", "run", "id"}}
-        LOGGER.log(
-            level, "[%s/%s] %s %s", event["run"], event.get("id", ""), event["event"], facts, extra={"instrc": dict(event)}
-        )
+        raised = f"\n{event['traceback'].rstrip()}" if "traceback" in event else ""
+        words = (event["run"], event.get("id", ""), event["event"], facts, raised)
+        LOGGER.log(level, "[%s/%s] %s %s%s", *words, extra={"instrc": dict(event)})
     for path, value in event.get("metrics", {}).items():
         LOGGER.info(
             "[%s/%s] metric %s = %s", event["run"], event["id"], path, value, extra={"instrc": {"metric": path, "value": value}}

@@ -21,6 +21,8 @@ _TITLES = {
     "metrics": "Metrics",
     "complaints": "Why it was not accepted",
     "error": "Error",
+    "place": "Place",
+    "traceback": "Traceback",
     "repairs": "Repairs",
 }
 _OPEN = frozenset({"sent", "answer", "output", "error", "input", "show", "complaints"})

@@ -63,6 +63,9 @@ class EventFacts(TypedDict, total=False):
     complaints: list[Complaint]
     error: Json
     code: str | None
+    place: str
+    """`FILE:LINE` of the code of an activity or of a model that has failed."""
+    traceback: str
     attempt: int
     seconds: float
     outcome: Outcome | None

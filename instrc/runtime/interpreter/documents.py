@@ -33,6 +33,8 @@ class Failure(TypedDict):
     kind: FailureKind
     code: str | None
     message: str
+    place: NotRequired[str]
+    """`FILE:LINE` of the code of an activity that has failed; programs do not read it."""
     attempts: NotRequired[list[Attempt]]
     """Of an answer that was never accepted."""
 
@@ -114,7 +116,7 @@ class Result(TypedDict, total=False):
 
     ok: Json
     error: Json
-    """`{ "kind"?, "code"?, "message" }`: the command failed for good."""
+    """`{ "kind"?, "code"?, "message", "place"? }`: the command failed for good."""
     complaints: list[Complaint]
     """Of a model's answer that the engine itself did not accept: it is asked again."""
     usage: dict[str, int]
@@ -237,6 +239,7 @@ class Fault(TypedDict):
     kind: FailureKind
     code: str | None
     message: str
+    place: NotRequired[str]
 
 
 class TaskState(TypedDict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -54,8 +55,35 @@ def test_an_activity_that_must_not_be_tried_again_fails_with_its_code(stage: Any
     async def body() -> None:
         stage.handlers = {"Work": failing(ActivityError("no such thing", code="404", retry=False))}
         report = await stage.start(ONE_CALL)
-        assert report.outcome["error"] == {"step": "step1_a", "kind": "failed", "code": "404", "message": "no such thing"}
+        error = report.outcome["error"]
+        assert error == {"step": "step1_a", "kind": "failed", "code": "404", "message": "no such thing", "place": error["place"]}
         assert len(stage.calls) == 1
+
+    go(body())
+
+
+def test_an_error_of_the_code_itself_is_tried_once_and_leads_to_its_line(stage: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PAY_TOKEN", "s3cret-word")
+
+    def work(given: Any) -> Any:
+        return {"text": given["s3cret-word"]}
+
+    async def body() -> None:
+        stage.handlers = {"Work": work}
+        report = await stage.start(ONE_CALL)
+        place = f"{Path(__file__)}:{work.__code__.co_firstlineno + 1}"
+        message = "KeyError: '***'"
+        assert report.outcome["error"] == {
+            "step": "step1_a",
+            "kind": "failed",
+            "code": None,
+            "message": message,
+            "place": place.removeprefix(f"{Path.cwd()}/"),
+        }
+        assert len(stage.calls) == 1
+        [failed] = [event for event in stage.events if event["event"] == "failed"]
+        assert failed["traceback"].endswith(f"{message}\n")
+        assert "s3cret-word" not in str(stage.events)
 
     go(body())
 

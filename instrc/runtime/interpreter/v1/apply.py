@@ -8,7 +8,17 @@ from instrc.runtime.interpreter.v1 import tasks
 from instrc.runtime.interpreter.v1.issue import answer_schema, ask
 from instrc.runtime.interpreter.v1.progress import fail, finish, stop
 from instrc.runtime.interpreter.v1.runnable import PlanUnit
-from instrc.runtime.interpreter.v1.state import Came, FailedError, Machine, came_of, failure, give_up, scoped_id, unit_name
+from instrc.runtime.interpreter.v1.state import (
+    Came,
+    FailedError,
+    Machine,
+    came_of,
+    failure,
+    give_up,
+    give_up_by,
+    scoped_id,
+    unit_name,
+)
 from instrc.runtime.interpreter.v1.values import shown_of
 from instrc.text.jsonvalue import Json, as_object, pointer
 from instrc.tools.plan_check import check_plan
@@ -70,7 +80,7 @@ def _apply_model_answer(machine: Machine, scope: str, unit: PlanUnit, entry: Ent
     """Accept a model's answer, ask again, or give up."""
     machine.state["spent"]["tokens"] += came.tokens
     if came.error is not None:
-        give_up(came.error["kind"], came.error["message"], unit_name(unit), came.error["code"])
+        give_up_by(came.error, unit_name(unit))
     answer = came.value
     plans, tasks = _plan_faults(unit, answer, alone=False)
     misfits = _misfits(machine, scope, unit, answer)
@@ -184,7 +194,7 @@ def _apply_person_answer(machine: Machine, command: str, scope: str, unit: PlanU
     """Take in a person's answer; a wrong one leaves the question open."""
     if came.error is not None:
         machine.close_command(command)
-        give_up(came.error["kind"], came.error["message"], unit_name(unit), came.error["code"])
+        give_up_by(came.error, unit_name(unit))
     answer = came.value
     if _wrong(machine, scope, unit, answer):
         machine.state["queue"].append(command)
@@ -221,7 +231,7 @@ def _apply_activity_result(machine: Machine, scope: str, unit: PlanUnit, came: C
     """Take in what an activity gives back."""
     step = unit.steps[0]
     if came.error is not None:
-        give_up(came.error["kind"], came.error["message"], step.key, came.error["code"])
+        give_up_by(came.error, step.key)
     value, wrong = _fit_result(unit, came.value)
     if wrong:
         give_up(

@@ -8,9 +8,9 @@ from instrc.process.flow import Do, Each, Else, Read, Repeat, Segment, Try, When
 from instrc.runtime.interpreter.documents import Failure, RepeatState
 from instrc.runtime.interpreter.v1.refusals import decisions_of
 from instrc.runtime.interpreter.v1.runnable import PlanUnit
-from instrc.runtime.interpreter.v1.state import Machine, give_up, scoped_id, unit_name
+from instrc.runtime.interpreter.v1.state import Machine, error_value, give_up, scoped_id, unit_name
 from instrc.runtime.interpreter.v1.values import evaluate, holds, resolve
-from instrc.text.jsonvalue import Json, JsonObject, as_integer, without_type
+from instrc.text.jsonvalue import Json, JsonObject, as_integer
 
 
 class BlockResult(NamedTuple):
@@ -144,7 +144,7 @@ def rescue(machine: Machine, scope: str, unit: PlanUnit, error: Failure) -> bool
     """Go on with the `else` of a `try` whose first body has failed; tell whether there is nothing in it to do."""
     machine.scope(scope)["blocks"][unit.context] = {"branch": 1}
     inner = scoped_id(scoped_id(scope, unit.context), "else")
-    return machine.open_scope(inner, unit.regions[1], scope, {"error": without_type(error)}, {"branch": 1})
+    return machine.open_scope(inner, unit.regions[1], scope, {"error": error_value(error)}, {"branch": 1})
 
 
 def can_rescue(machine: Machine, scope: str, unit: PlanUnit) -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple, NoReturn, cast
 
 from instrc.runtime.interpreter import documents
 from instrc.runtime.interpreter.v1.runnable import PlanRegion, PlanUnit, RunnablePlan
-from instrc.text.jsonvalue import Json, JsonObject, as_text
+from instrc.text.jsonvalue import Json, JsonObject, as_text, without_type
 
 ROOT = ""
 """The id of the outermost scope."""
@@ -140,6 +140,17 @@ def give_up(kind: documents.FailureKind, message: str, step: str | None, code: s
     raise FailedError(failure(kind, message, step, code))
 
 
+def give_up_by(error: documents.Fault, step: str | None) -> NoReturn:
+    """Let a step fail for good by what came of its command."""
+    failed = failure(error["kind"], error["message"], step, error["code"])
+    raise FailedError({**failed, "place": error["place"]} if "place" in error else failed)
+
+
+def error_value(error: documents.Fault | documents.Failure) -> JsonObject:
+    """Return an error as programs read it: without the place in the code of an activity."""
+    return {name: value for name, value in without_type(error).items() if name != "place"}
+
+
 def unit_name(unit: PlanUnit) -> str:
     """Return what a unit is called in errors: its step, its key, else its context."""
     if unit.called is not None:
@@ -184,6 +195,8 @@ def came_of(result: documents.Result) -> Came:
         "code": code if isinstance(code, str) else None,
         "message": message if isinstance(message, str) else "it gave neither a value nor an error",
     }
+    if isinstance(place := words.get("place"), str):
+        fault["place"] = place
     return Came(None, fault, said, tokens)
 
 

@@ -12,9 +12,9 @@ from instrc.runtime.activities import complaints
 from instrc.runtime.interpreter.documents import ActivityCommand, Entry, PlanState, TaskState
 from instrc.runtime.interpreter.v1.progress import finish
 from instrc.runtime.interpreter.v1.runnable import PlanUnit
-from instrc.runtime.interpreter.v1.state import Came, Machine, give_up, scoped_id
+from instrc.runtime.interpreter.v1.state import Came, Machine, error_value, give_up, scoped_id
 from instrc.runtime.interpreter.v1.values import evaluate
-from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, without_type
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object
 from instrc.tools.plan_check import check_tasks, tool_set
 from instrc.tools.tasks import PlanTask, Reference
 
@@ -283,6 +283,6 @@ def _result(machine: Machine, scope: str, unit: PlanUnit, tasks: tuple[PlanTask,
         if "output" in noted:
             entry["output"] = noted["output"]
         if "error" in noted:
-            entry["error"] = without_type(noted["error"])
+            entry["error"] = error_value(noted["error"])
         listed.append(entry)
     return listed
