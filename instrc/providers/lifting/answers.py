@@ -23,7 +23,7 @@ from instrc.providers.lifting.envelopes import (
 from instrc.providers.lifting.parts import are_parts, content, is_part, part
 from instrc.providers.lifting.reply import RawCall, RawReply, join_replies, raw_call, strip_reasoning
 from instrc.providers.lifting.streams import assemble, messages_of, pieces_in, states_joined
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, as_texts
 
 # Turn the objects of providers' libraries into plain JSON: models, dataclasses, mappings, enumerations.
 
@@ -90,7 +90,8 @@ def _of_stream(stream: Iterable[object], level: int, known: dict[int, tuple[obje
         raise CompileError([TooLarge(what="the stream", limit=STREAMED_PIECES, unit="pieces")])
     if pieces and all(isinstance(piece, str | bytes) for piece in pieces):
         texts = [piece.decode("utf-8", "replace") if isinstance(piece, bytes) else str(piece) for piece in pieces]
-        return ("" if any("\n" in text for text in texts) else "\n").join(texts)
+        lines = "\n".join(texts)
+        return lines if pieces_in(lines) is not None else "".join(texts)
     return [_json_of(piece, level + 1, known) for piece in pieces]
 
 
@@ -167,7 +168,10 @@ def _of_value(answer: Json, owns: OwnershipOf, names: frozenset[str], text: RawC
     bare = RawReply((RawCall(None, answer) if text is None else text,))
     if isinstance(answer, list):
         found = _of_list(answer, names)
-        return Readings(bare) if found is None else Readings(replace(found, envelope=True), bare)
+        if found is not None:
+            return Readings(replace(found, envelope=True), bare)
+        fragments = as_texts(answer) if all(isinstance(item, str) for item in answer) else []
+        return Readings(bare, _of_text("".join(fragments), owns, names).first if fragments else None)
     if not isinstance(answer, dict):
         return Readings(bare)
     if "ResponseMetadata" in answer and isinstance(stream := answer.get("stream"), list):  # Bedrock's ConverseStream

@@ -23,7 +23,14 @@ from instrc.problems.targets import (
 from instrc.providers.lifting.answers import Ownership, json_of, readings
 from instrc.providers.lifting.repair import Repair, repair
 from instrc.providers.lifting.reply import RawCall, RawReply, join_replies, raw_call, strip_reasoning
-from instrc.providers.lifting.text_calls import calls_of_known_tools, extract_tool_calls, fenced_value, lone_value, separated
+from instrc.providers.lifting.text_calls import (
+    KnownTools,
+    calls_of_known_tools,
+    extract_tool_calls,
+    fenced_value,
+    lone_value,
+    separated,
+)
 from instrc.providers.maps import Records, map_of, records_in
 from instrc.providers.targets import known_target
 from instrc.schema.validation import Violation, json_fault
@@ -443,7 +450,7 @@ def _lifted(reply: RawReply, records: Records) -> Lifted:
         calls,
         reply.refusal,
         reply.cut or any(call.truncated for call in calls),
-        "\n".join(reply.texts) or None,
+        "\n".join(text for text in reply.texts if text.strip()) or None,
         reply.malformed,
         reply.failure,
     )
@@ -469,7 +476,8 @@ def _with_calls_in_text(reply: RawReply, records: Records) -> RawReply:
     """Find calls in the texts of an answer that holds no others, unless the provider takes them out itself."""
     if all(_quotes_calls(record.get("target")) for record in records.values()):
         return reply
-    known = frozenset(records) | {as_text(tool["name"]) for record in records.values() if (tool := mapping(record.get("tool")))}
+    names = frozenset(records) | {as_text(tool["name"]) for record in records.values() if (tool := mapping(record.get("tool")))}
+    known = KnownTools(names, lambda value: len(records) == 1 and bool(value) and _ownership(value, records).all)
     bare = reply.calls[0] if len(reply.calls) == 1 and not reply.envelope else None
     if bare is not None and bare.unreadable is not None and isinstance(bare.arguments, str):
         said = extract_tool_calls(bare.arguments, known)
@@ -509,16 +517,26 @@ def _with_calls_apart(reply: RawReply, records: Records) -> RawReply:
 
 
 def _with_text_as_value(reply: RawReply, records: Records) -> RawReply:
-    """Read the text of a structured output without calls as the value: it is its last part, or divided among all of them."""
-    if not reply.envelope or reply.calls or not reply.texts or reply.refusal is not None or reply.failure is not None:
+    """Read the text of a structured output without calls as the value: it is divided among all parts, or one of them.
+
+    Parts without words count only inside of a value.
+    """
+    said = [text for text in reply.texts if text.strip()]
+    if not reply.envelope or reply.calls or not said or reply.refusal is not None or reply.failure is not None:
         return reply
-    last, unended = strip_reasoning(reply.texts[-1])
+    last, unended = strip_reasoning(said[-1])
     reply = replace(reply, cut=reply.cut or unended)
     if len(records) != 1 or not last.strip():
         return reply
-    found = [(raw_call(None, reply.texts[-1]), reply.texts[:-1]), (raw_call(None, "".join(reply.texts)), ())]
-    one, left = min(found, key=lambda reading: (reading[0].unreadable is not None, not reading[0].partial))
-    return replace(reply, calls=(one,), texts=left) if one.unreadable is None or one.partial else reply
+    found: list[tuple[RawCall, list[str]]] = [(raw_call(None, "".join(reply.texts)), [])]
+    found += [(raw_call(None, text), [*said[:place], *said[place + 1 :]]) for place, text in reversed([*enumerate(said)])]
+    one, left = min(found, key=lambda reading: _unlikeliness(reading[0], records))
+    return replace(reply, calls=(one,), texts=tuple(left)) if one.unreadable is None or one.partial else reply
+
+
+def _unlikeliness(value: RawCall, records: Records) -> tuple[bool, ...]:
+    """Say how unlikely it is that a part of a text is the whole value, as what `min` compares."""
+    return value.unreadable is not None, not value.partial, not _ownership(value.arguments, records).all
 
 
 def _with_value_in_text(reply: RawReply, records: Records) -> RawReply:

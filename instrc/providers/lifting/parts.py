@@ -147,12 +147,17 @@ def is_part(item: Json) -> bool:
 
 def are_parts(items: list[JsonObject]) -> bool:
     """Say whether objects are the parts of one message: calls and texts, among others of which no more is known."""
-    if all(map(is_part, items)):
+    if all(is_part(item) or _is_silent(item) for item in items) and any(map(is_part, items)):
         return True
     if all({key for key, held in item.items() if held is not None} <= _OF_GEMINI for item in items):
         return any(is_part(item) or isinstance(item.get("text"), str) for item in items)
     known = all(kind_of_part(item) is not None or is_part(item) or item.keys() == {"text"} for item in items)
     return known and any(map(_asks, items))
+
+
+def _is_silent(item: JsonObject) -> bool:
+    """Say whether a part is a text without words."""
+    return kind_of_part(item) in _TEXTS and first(item, "text", "content") is None
 
 
 def contain_call(items: Json) -> bool:

@@ -90,6 +90,11 @@ def join_replies(replies: Iterable[RawReply]) -> RawReply:
     return whole
 
 
+def says_something(reply: RawReply) -> bool:
+    """Say whether a reply holds a call, words or a refusal."""
+    return bool(reply.calls) or reply.refusal is not None or any(text.strip() for text in reply.texts)
+
+
 def stop_reply(reason: Json) -> RawReply:
     """Return what the reason says for which a model stopped.
 

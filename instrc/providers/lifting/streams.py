@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from typing import TypeAlias
 
 from instrc.providers.lifting.envelopes import is_ended
-from instrc.providers.lifting.parts import is_part, joined_calls
-from instrc.providers.lifting.reply import first
+from instrc.providers.lifting.parts import content, is_part, joined_calls
+from instrc.providers.lifting.reply import first, says_something
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, listing, mapping, text_or_empty
 
@@ -21,8 +22,15 @@ from instrc.text.jsonvalue import Json, JsonArray, JsonObject, listing, mapping,
 _Mark: TypeAlias = Callable[[JsonObject], bool]
 _Join: TypeAlias = Callable[[list[JsonObject]], JsonObject]
 _LAST_WORDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.done"})
-_OF_A_CHOICE = frozenset({"delta", "content_filter_offsets"})
+_OF_A_CHOICE = frozenset({"delta", "text", "content_filter_offsets"})
 """Members of a piece of a choice: Azure tells what it filtered in pieces of its own."""
+_OF_AN_END = frozenset({"index", "finish_reason", "logprobs", "stop_reason", "matched_stop"})
+"""Members of the last piece of a choice, where it says no more than why the answer ended."""
+_ABOUT = frozenset(
+    {"id", "object", "created", "model", "usage", "provider", "service_tier", "system_fingerprint", "obfuscation", "timings"}
+    | {"usageMetadata", "usage_metadata", "modelVersion", "model_version", "responseId", "response_id", "createTime"}
+)
+"""Members of a piece that say something about an answer and nothing of it."""
 _BESIDE = ("session.", "conversation.", "rate_limits.", "input_audio_buffer.", "output_audio_buffer.", "transcription_session.")
 """Events of Realtime that stand between those of a response."""
 _ERRORS_OF_CONVERSE = frozenset(
@@ -37,7 +45,9 @@ _OF_CONVERSE = _ERRORS_OF_CONVERSE | {
 
 def _of_chat(piece: JsonObject) -> bool:
     choices = piece.get("choices")
-    return isinstance(choices, list) and all(isinstance(choice, dict) and choice.keys() & _OF_A_CHOICE for choice in choices)
+    return isinstance(choices, list) and all(
+        isinstance(choice, dict) and (choice.keys() & _OF_A_CHOICE or choice.keys() <= _OF_AN_END) for choice in choices
+    )
 
 
 def _choices_of(pieces: list[JsonObject]) -> Iterator[JsonObject]:
@@ -54,7 +64,7 @@ def join_chat(pieces: list[JsonObject]) -> JsonObject:
     reason: Json = None
     for choice in _choices_of(pieces):
         reason = choice.get("finish_reason") or reason
-        delta = mapping(choice.get("delta"))
+        delta = mapping(choice.get("delta")) or {"content": choice.get("text")}  # servers that complete texts have no deltas
         for word in ("content", "refusal"):
             if more := _words_of(delta.get(word)):
                 said[word] = text_or_empty(said.get(word)) + more
@@ -127,23 +137,119 @@ def _messages(pieces: list[JsonObject]) -> JsonObject:
 
 
 def _responses(pieces: list[JsonObject]) -> JsonObject:
-    """Take the response that the last event of OpenAI's Responses carries, or the items that were done before it."""
+    """Take the response that the last event of OpenAI's Responses carries; what was said before it, where it holds nothing."""
+    collected: JsonArray = [*_collected_items(pieces)]
     for piece in reversed(pieces):
         response, error = piece.get("response"), piece.get("error")
         if piece.get("type") in _LAST_WORDS and isinstance(response, dict):
-            return response
+            told = says_something(content(response.get("output")))
+            return {
+                "object": "response",
+                **response,
+                "output": _once_each(listing(response.get("output"))) if told else collected,
+            }
         if piece.get("type") == "error":
             return {"error": error if isinstance(error, dict) else {"message": piece.get("message") or "error"}}
-    items: dict[Hashable, JsonObject] = {}
+    words = [kind for piece in pieces if (kind := piece.get("type")) in _LAST_WORDS]
+    ended = "response.completed" if len(pieces) == 1 and is_ended(pieces[0]) else words[-1] if words else ""
+    status = {"response.completed": "completed", "response.done": "completed", "response.failed": "failed"}.get(
+        str(ended), "incomplete"
+    )
+    return {"object": "response", "status": status, "output": collected}
+
+
+def _once_each(items: JsonArray) -> JsonArray:
+    """Return items without those that are told again under the same id: the last one counts, in the place of the first."""
+    found: dict[Hashable, Json] = {}
+    for place, item in enumerate(items):
+        name = first(mapping(item), "call_id", "id")
+        found[(mapping(item)["type"], name) if isinstance(name, str) and _is_typed(item) else place] = item
+    return [*found.values()]
+
+
+def _is_typed(item: Json) -> bool:
+    return isinstance(mapping(item).get("type"), str)
+
+
+@dataclass(slots=True)
+class _Item:
+    """An item of a stream of Responses, as it has grown."""
+
+    said: JsonObject
+    place: Hashable
+    ended: bool = False
+    parts: dict[Hashable, JsonObject] = field(default_factory=dict)
+    """The parts of a message that grew by their fragments, by their number."""
+
+    def is_called(self, said: JsonObject) -> bool | None:
+        """Say whether an event is about this item by its ids; `None` where one of them has none."""
+        told = [(mine, theirs) for key in ("id", "call_id") if (mine := self.said.get(key)) and (theirs := said.get(key))]
+        return any(mine == theirs for mine, theirs in told) if told else None
+
+    def is_at(self, said: JsonObject, place: Hashable, *, begins: bool) -> bool:
+        """Say whether an event is about this item by its type and place, where ids do not tell: servers count wrongly."""
+        other = self.is_called(said) is False and (begins or self.ended)
+        return self.place == place and self.said.get("type") == said.get("type") and not other
+
+    def grow(self, said: JsonObject) -> None:
+        """Take over what an event says of the whole item; what is empty in it takes nothing away."""
+        self.said |= {key: held for key, held in said.items() if key not in self.said or _is_told(key, held)}
+
+
+def _is_told(key: str, held: Json) -> bool:
+    return says_something(content(held)) if key == "content" else bool(held)
+
+
+_GROWING = {"output_text": "text", "text": "text", "refusal": "refusal"}
+"""The members of the parts of messages that grow, by the word for them in the types of events."""
+_GROWING_CALLS = {
+    "function_call_arguments": ("function_call", "arguments"),
+    "custom_tool_call_input": ("custom_tool_call", "input"),
+}
+"""The types of items, and the members of them that grow, by the word for them in the types of events."""
+
+
+def _collected_items(pieces: list[JsonObject]) -> list[JsonObject]:
+    """Return the items of a stream of Responses, each once: servers of others repeat them, and count them wrongly."""
+    items: list[_Item] = []
+
+    def known(said: JsonObject, piece: JsonObject, *, begins: bool = False) -> _Item:
+        place = _index(piece.get("output_index"))
+        found = next((item for item in items if item.is_called(said)), None)
+        found = found or next((item for item in reversed(items) if item.is_at(said, place, begins=begins)), None)
+        if found is None:
+            items.append(found := _Item(dict(said), place))
+        return found
+
     for piece in pieces:
-        kind, place, item = piece.get("type"), _index(piece.get("output_index")), piece.get("item")
-        known, more = items.get(place), piece.get("delta")
-        if kind in {"response.output_item.added", "response.output_item.done"} and isinstance(item, dict):
-            items[place] = dict(item)
-        elif kind == "response.function_call_arguments.delta" and known is not None and isinstance(more, str):
-            known["arguments"] = str(known.get("arguments") or "") + more
-    status = "completed" if len(pieces) == 1 and is_ended(pieces[0]) else "incomplete"
-    return {"object": "response", "status": status, "output": [*items.values()]}
+        family, _, event = text_or_empty(piece.get("type")).removeprefix("response.").partition(".")
+        item, more = piece.get("item"), piece.get("delta")
+        about: JsonObject = {key: piece[key] for key in ("call_id", "name") if isinstance(piece.get(key), str)}
+        about["id"] = piece.get("item_id")
+        if family == "output_item" and isinstance(item, dict):
+            one = known(item, piece, begins=event == "added")
+            one.grow(item)
+            one.ended = event == "done"
+        elif family in _GROWING_CALLS:
+            kind, member = _GROWING_CALLS[family]
+            one = known({**about, "type": kind}, piece)
+            _add(one.said, member, more if event == "delta" else None, piece.get(member))
+        elif family in _GROWING and event in {"delta", "done"}:
+            one = known({**about, "type": "message"}, piece)
+            part = one.parts.setdefault(
+                _index(piece.get("content_index")), {"type": "refusal" if family == "refusal" else "output_text"}
+            )
+            _add(part, _GROWING[family], more if event == "delta" else None, piece.get(_GROWING[family]))
+            one.grow({"content": [*one.parts.values()]})
+    return [item.said for item in items]
+
+
+def _add(said: JsonObject, member: str, more: Json, whole: Json) -> None:
+    """Let a member grow by a fragment, or be what an event says it is as a whole."""
+    if isinstance(more, str):
+        said[member] = text_or_empty(said.get(member)) + more
+    elif isinstance(whole, str) and whole:
+        said[member] = whole
 
 
 def _gemini(pieces: list[JsonObject]) -> JsonObject:
@@ -163,7 +269,28 @@ def _gemini(pieces: list[JsonObject]) -> JsonObject:
                     ended["finishMessage"] = why
     if "finishReason" not in ended and "promptFeedback" not in joined:
         ended["finishReason"] = "MAX_TOKENS"
-    return {"candidates": [{"content": {"role": "model", "parts": joined_calls(parts)}, **ended}], **joined}
+    said = _texts_joined(joined_calls(parts))
+    return {"candidates": [{"content": {"role": "model", "parts": said}, **ended}], **joined}
+
+
+def _texts_joined(parts: JsonArray) -> JsonArray:
+    """Return parts in which the fragments of one text are one: each piece of a stream of Gemini brings a part of its own."""
+    made: JsonArray = []
+    for part in map(mapping, parts):
+        last = mapping(made[-1]) if made else {}
+        if (
+            isinstance(text := part.get("text"), str)
+            and isinstance(before := last.get("text"), str)
+            and _thinks(part) is _thinks(last)
+        ):
+            made[-1] = {**last, **part, "text": before + text}
+        else:
+            made.append(part)
+    return made
+
+
+def _thinks(part: JsonObject) -> bool:
+    return part.get("thought") is True
 
 
 def _ollama(pieces: list[JsonObject]) -> JsonObject:
@@ -187,7 +314,8 @@ def _live(pieces: list[JsonObject]) -> JsonObject:
         content = mapping(first(piece, "serverContent", "server_content"))
         parts += listing(mapping(first(content, "modelTurn", "model_turn")).get("parts"))
         ended = ended or bool(calls) or bool(first(content, "turnComplete", "turn_complete", "generationComplete"))
-    return {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP" if ended else "MAX_TOKENS"}]}
+    said: JsonObject = {"role": "model", "parts": _texts_joined(parts)}
+    return {"candidates": [{"content": said, "finishReason": "STOP" if ended else "MAX_TOKENS"}]}
 
 
 def _converse(pieces: list[JsonObject]) -> JsonObject:
@@ -412,17 +540,18 @@ def _assistants(pieces: list[JsonObject]) -> JsonObject:
 
 def _whole(texts: list[str]) -> str:
     """Return the text that pieces make: the last one, if each begins with the one before it, else all of them in a row."""
+    texts = [text for text in texts if text] or [""]
     return texts[-1] if all(later.startswith(earlier) for earlier, later in pairwise(texts)) else "".join(texts)
 
 
 def _inference(pieces: list[JsonObject]) -> JsonObject:
     """Join the tokens of TGI; the last piece has the whole text and the reason for its end."""
     last = pieces[-1]
-    if isinstance(text := last.get("generated_text"), str):
-        return {"generated_text": text, "details": last.get("details")}
     tokens = [mapping(piece["token"]) for piece in pieces]
     said = "".join(text_or_empty(token.get("text")) for token in tokens if token.get("special") is not True)
-    return {"generated_text": said, "details": {"finish_reason": "length"}}
+    ended = isinstance(last.get("generated_text"), str)
+    details: Json = last.get("details") if ended else {"finish_reason": "length"}
+    return {"generated_text": text_or_empty(last.get("generated_text")) or said, "details": details}
 
 
 def _llama(pieces: list[JsonObject]) -> JsonObject:
@@ -455,11 +584,13 @@ def _watsonx(pieces: list[JsonObject]) -> JsonObject:
 
 def _first_cohere(pieces: list[JsonObject]) -> JsonObject:
     """Return the response that the last event of Cohere's first API carries, or what was said before it."""
-    if isinstance(response := pieces[-1].get("response"), dict):
-        return {"generation_id": None, "finish_reason": pieces[-1].get("finish_reason"), **response}
     calls = [call for piece in pieces for call in listing(piece.get("tool_calls"))]
     said = "".join(text_or_empty(piece.get("text")) for piece in pieces if piece["event_type"] == "text-generation")
-    return {"text": said, "generation_id": None, "finish_reason": "MAX_TOKENS", **({"tool_calls": calls} if calls else {})}
+    collected: JsonObject = {"text": said, **({"tool_calls": calls} if calls else {})}
+    if not isinstance(response := pieces[-1].get("response"), dict):
+        return {**collected, "generation_id": None, "finish_reason": "MAX_TOKENS"}
+    summary = {key: item for key, item in response.items() if item or key not in collected}
+    return {"generation_id": None, "finish_reason": pieces[-1].get("finish_reason"), **collected, **summary}
 
 
 def _dashscope(pieces: list[JsonObject]) -> JsonObject:
@@ -531,16 +662,22 @@ def pieces_in(text: str) -> list[JsonObject] | None:
         if not isinstance(piece, dict):
             return None
         found.append(piece)
-    return found if _join_of(unwrapped(found)) is not None or (found and all(map(is_part, found))) else None
+    return found if _join_of(_telling(unwrapped(found))) is not None or (found and all(map(is_part, found))) else None
 
 
 def assemble(pieces: list[JsonObject]) -> JsonObject | None:
     """Return the response that the pieces of a stream make, in the provider's own envelope; `None` if they are no stream."""
-    pieces = unwrapped(pieces)
+    pieces = _telling(unwrapped(pieces))
     if len(pieces) > 1 and (wrong := next((piece for piece in pieces if _is_an_error(piece)), None)) is not None:
         return {"error": wrong["error"]} if _join_of([piece for piece in pieces if piece is not wrong]) else None
     join = _join_of(pieces)
     return None if join is None else join(pieces)
+
+
+def _telling(pieces: list[JsonObject]) -> list[JsonObject]:
+    """Return pieces without those that say nothing of the answer; all of them if none does."""
+    found = [piece for piece in pieces if any(item and key not in _ABOUT for key, item in piece.items())]
+    return found or pieces
 
 
 def _is_an_error(piece: JsonObject) -> bool:

@@ -544,6 +544,14 @@ _MARK = re.compile(r"^[ \t]*```(?P<language>[\w-]*)[ \t]*$", re.MULTILINE)
 _OBJECT = re.compile(r"\{\s*\"")
 
 
+class KnownTools(NamedTuple):
+    """The tools of which a text may hold calls."""
+
+    names: frozenset[str]
+    owns: Callable[[Json], bool] = lambda _: False
+    """Says whether an object is a value of the only tool, so that it is no call: `{"search": {…}}` where `search` is a key."""
+
+
 class InText(NamedTuple):
     """What a text holds."""
 
@@ -554,17 +562,17 @@ class InText(NamedTuple):
     """Whether the text is nothing but thoughts without an end."""
 
 
-def extract_tool_calls(text: str, names: frozenset[str]) -> InText:
-    """Return the calls in a text; `names` are those of our tools."""
+def extract_tool_calls(text: str, tools: KnownTools) -> InText:
+    """Return the calls of tools in a text."""
     said, unended = strip_reasoning(text)
     if unended:
         return InText([], "", unended=True)
     calls, rest = tagged(said)
-    names |= {PARALLEL}
-    for search in (_reason_and_act, _fenced, calls_in_elements, _in_python, _behind_names, _lone):
+    tools = tools._replace(names=tools.names | {PARALLEL})
+    for search in (_reason_and_act, _fenced, _in_elements, _in_python, _behind_names, _lone):
         if calls or len(said) > SEARCHED_TEXT:
             break
-        calls, rest = search(said, names)
+        calls, rest = search(said, tools)
     return InText(calls, rest.strip() if calls else said)
 
 
@@ -615,22 +623,28 @@ def _fences(text: str) -> Iterator[_Fence]:
         yield _Fence(opened.start(), len(text), opened["language"], text[opened.end() :])
 
 
-def calls_of_known_tools(value: Json, names: frozenset[str]) -> list[RawCall]:
+def calls_of_known_tools(value: Json, tools: KnownTools) -> list[RawCall]:
     """Return the calls of our tools that a value is; none if any of it is something else."""
+    if tools.owns(value):
+        return []
     if several := separate_calls(value):
         return several
     if isinstance(value, dict) and isinstance(listed := value.get("tool_calls"), list):
         value = listed
-    calls = [named_call(item) or _by_key(item, names) for item in (value if isinstance(value, list) else [value])]
-    return [call for call in calls if call is not None] if all(call is not None and call.name in names for call in calls) else []
+    calls = [named_call(item) or _by_key(item, tools.names) for item in (value if isinstance(value, list) else [value])]
+    return (
+        [call for call in calls if call is not None]
+        if all(call is not None and call.name in tools.names for call in calls)
+        else []
+    )
 
 
-def _ours(text: str, names: frozenset[str]) -> list[RawCall]:
+def _ours(text: str, tools: KnownTools) -> list[RawCall]:
     """Return the calls of our tools that a text is, as JSON or nearly so."""
     read = raw_call(None, text)
     if read.unreadable is not None:
         return []
-    found = calls_of_known_tools(read.arguments, names)
+    found = calls_of_known_tools(read.arguments, tools)
     return found if read.loose is None else [replace(call, loose=text) for call in found]
 
 
@@ -640,42 +654,46 @@ def _by_key(value: Json, names: frozenset[str]) -> RawCall | None:
     return RawCall(name, arguments) if name in names and isinstance(arguments, dict) else None
 
 
-def _fenced(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
+def _in_elements(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
+    return calls_in_elements(text, tools.names)
+
+
+def _fenced(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
     """Read calls in fences of backticks."""
     found: list[_Found] = []
     for fence in _fences(text):
-        calls = _ours(fence.body, names)
-        if not calls and fence.language in names and (read := raw_call(fence.language, fence.body)).unreadable is None:
+        calls = _ours(fence.body, tools)
+        if not calls and fence.language in tools.names and (read := raw_call(fence.language, fence.body)).unreadable is None:
             calls = [read]
         if calls:
             found.append(_Found(fence.start, fence.end, calls))
     return _taken_out(text, found)
 
 
-def _in_python(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
+def _in_python(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
     """Read calls as Python writes them, if a fence or the text is nothing else."""
     read = ((fence, python_calls(fence.body)) for fence in _fences(text))
-    found = [_Found(fence.start, fence.end, calls) for fence, calls in read if calls and _all_ours(calls, names)]
+    found = [_Found(fence.start, fence.end, calls) for fence, calls in read if calls and _all_ours(calls, tools)]
     if found:
         return _taken_out(text, found)
     calls = python_calls(text) if text.rstrip().endswith((")", ")]")) else []
-    return (calls, "") if calls and _all_ours(calls, names) else ([], text)
+    return (calls, "") if calls and _all_ours(calls, tools) else ([], text)
 
 
-def _all_ours(calls: list[RawCall], names: frozenset[str]) -> bool:
-    return all(call.name in names for call in calls)
+def _all_ours(calls: list[RawCall], tools: KnownTools) -> bool:
+    return all(call.name in tools.names for call in calls)
 
 
 _ACTION = re.compile(r"^(?:Action|Tool):[ \t]*(?P<name>\S+)[ \t]*\n+(?:(?:Action|Tool) )?(?:Input|Arguments):\s*", re.MULTILINE)
 
 
-def _reason_and_act(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
+def _reason_and_act(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
     """Read `Action:` and `Action Input:`; what follows an `Observation:` is made up by the model."""
     said, _, _ = text.partition("\nObservation:")
     found: list[_Found] = []
     for action in _ACTION.finditer(said):
         read = value_at(said, action.end())
-        if read is not None and action["name"] in names and not (found and action.start() < found[-1].end):
+        if read is not None and action["name"] in tools.names and not (found and action.start() < found[-1].end):
             found.append(_Found(action.start(), read[1], [RawCall(action["name"], read[0])]))
     return _taken_out(said, found)
 
@@ -687,11 +705,11 @@ _IN_TEXT_BEHIND_NAME = re.compile(
 )
 
 
-def _behind_names(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
+def _behind_names(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
     """Read objects behind the names of tools, each on lines of its own: `weather{"city": "Oslo"}`, `weather({city: "Oslo"})`."""
     taken: list[_Found] = []
     for begun in islice(_IN_TEXT_BEHIND_NAME.finditer(text), SEARCHED_STARTS):
-        if begun["name"] not in names or (taken and begun.start() < taken[-1].end):
+        if begun["name"] not in tools.names or (taken and begun.start() < taken[-1].end):
             continue
         read = value_at(text, begun.end())
         behind = (_CLOSED if begun["bracket"] else _LINE_END).match(text, read[1]) if read is not None else None
@@ -709,9 +727,9 @@ _CLOSED = re.compile(r"\s*\)[ \t]*;?[ \t]*(?=\n|\Z)")
 _LINE_END = re.compile(r"[ \t]*;?[ \t]*(?=\n|\Z)")
 
 
-def _lone(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
+def _lone(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
     """Read calls as objects somewhere in the text, such as behind `Action:`, or as a list that is all of it."""
-    if whole := _ours(text, names):
+    if whole := _ours(text, tools):
         return whole, ""
     found: list[_Found] = []
     end = 0
@@ -720,6 +738,6 @@ def _lone(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
         if begin is None:
             break
         value, end = value_at(text, begin.start()) or (None, begin.end())
-        if calls := calls_of_known_tools(value, names):
+        if calls := calls_of_known_tools(value, tools):
             found.append(_Found(begin.start(), end, calls))
     return _taken_out(text, found)
