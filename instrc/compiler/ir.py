@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeGuard, cast, ge
 import msgspec
 from msgspec import Struct
 
-from instrc.process.flow import Constant, Executor
+from instrc.process.flow import Constant, Executor, Gives
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.limits import FLAT_SCHEMAS
 from instrc.text.source import Source, Span
@@ -302,45 +302,60 @@ class Do(msgspec.Struct, frozen=True, gc=False):
 
 Block: TypeAlias = When | Each | Repeat | Try | Do
 
-Content: TypeAlias = Fusion | Constant | StepObject | When | Each | Repeat | Try | Do
+Content: TypeAlias = Fusion | Constant | StepObject | Block
+
+
+class RegionPart(msgspec.Struct, frozen=True, gc=False):
+    """A body of a block with what belongs to it; every block is a row of these."""
+
+    region: Region
+    condition: tuple[Test, ...] = ()
+    """When the body runs, read outside of it."""
+    until: tuple[Test, ...] = ()
+    """When its rounds end, read with its names."""
+
+
+def parts_of(content: Content) -> tuple[RegionPart, ...]:
+    """Return the parts of a block, in order: the one place that knows what each block consists of; anything else has none."""
+    match content:
+        case Fusion():  # as most are
+            return ()
+        case Do() | Each():
+            return (RegionPart(content.body),)
+        case When(branches):
+            return tuple([RegionPart(branch.body, branch.condition) for branch in branches])
+        case Repeat(body=body, until=until, otherwise=otherwise):
+            rounds = RegionPart(body, until=until)
+            return (rounds,) if otherwise is None else (rounds, RegionPart(otherwise))
+        case Try(body, otherwise):
+            return RegionPart(body), RegionPart(otherwise)
+        case _:
+            return ()
+
+
+def gives(block: Block) -> Gives[Region]:
+    """Return what a block gives, as the values of its regions."""
+    first, *others = regions_of(block)
+    if isinstance(block, Each) or (isinstance(block, Repeat) and block.source is not None):
+        return Gives(tuple(others), first, count=block.source if isinstance(block.source, int) else None)
+    return Gives((first, *others), null=isinstance(block, When) and bool(block.branches[-1].condition))
 
 
 def regions_of(content: Content) -> tuple[Region, ...]:
     """Return the regions of a block, in order; anything else has none."""
-    match content:
-        case Do() | Each():
-            return (content.body,)
-        case Fusion():
-            return ()
-        case When(branches):
-            return tuple(branch.body for branch in branches)
-        case Repeat():
-            return (content.body,) if content.otherwise is None else (content.body, content.otherwise)
-        case Try(body, otherwise):
-            return body, otherwise
-        case _:
-            return ()
+    if type(content) is Do:  # as most blocks are
+        return (content.body,)
+    return tuple([part.region for part in parts_of(content)])
 
 
 def tests_of(content: Content) -> tuple[Test, ...]:
     """Return the tests of a block's conditions, in order."""
-    match content:
-        case Do() | Fusion():
-            return ()
-        case When(branches):
-            return tuple(test for branch in branches for test in branch.condition)
-        case Repeat():
-            return content.until
-        case _:
-            return ()
-
-
-_WORDS: dict[type[Block], Word] = {When: "when", Each: "each", Repeat: "repeat", Try: "try", Do: "do"}
+    return tuple([test for part in parts_of(content) for test in (*part.condition, *part.until)])
 
 
 def word_of(block: Block) -> Word:
     """Return the word that a block begins with."""
-    return _WORDS[type(block)]
+    return cast("Word", type(block).__name__.lower())
 
 
 # A program as a graph: its steps, and which step reads the result of which.

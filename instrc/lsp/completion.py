@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import count
 from operator import itemgetter
 from pathlib import Path
 from typing import Final
@@ -19,8 +20,10 @@ from instrc.language.view import CLOSING, OPENING, STATEMENT
 from instrc.lsp.hints import about
 from instrc.lsp.knowledge import Knowledge, declared_inputs, down, members
 from instrc.lsp.session import EditorSession, Segments, TextDocument
+from instrc.problems.blocks import FORMS
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
+from instrc.text.limits import ROUNDS
 from instrc.text.names import pascal
 
 # The state of the parser before the cursor.
@@ -270,15 +273,25 @@ _URI = re.compile(r"aug:[^\s()\[\]{},;|@\"']*\Z")
 _PATH = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s*\.\s*[$\w]*\Z")
 _CALL_PATH = re.compile(r"\)\s*((?:\.\s*[$\w]+\s*)*)\.\s*[$\w]*\Z")
 _VALUE = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s+is\s+(\"?)[^\"\n{]*\Z")
+
+
+def _snippet(form: str) -> str:
+    """Return how a block is written as an editor inserts it: with a place to fill in for each name and each body."""
+    parts = re.split(r"(\{ … \}|\b[A-Z]+\b)", form)
+    last = len(parts) - 1 - parts[::-1].index("{ … }")
+    numbers = count(1)
+    for at in range(1, len(parts), 2):
+        number = 0 if at == last else next(numbers)
+        parts[at] = f"{{\n  ${number}\n}}" if parts[at] == "{ … }" else f"${{{number}:{parts[at].lower()}}}"
+    ends = f" max ${{{next(numbers)}:{ROUNDS}}}" if form == FORMS["repeat"] else ""
+    return "".join(parts) + ends
+
+
 _STATEMENTS = {
     "const": "const ${1:name} = $0",
     "tool": "tool ${1:name} = $0",
     "input": "input ${1:name}",
-    "when": "when ${1:path} {\n  $2\n} else {\n  $0\n}",
-    "each": "each ${1:name} in ${2:path} {\n  $0\n}",
-    "repeat": "repeat {\n  $0\n} until ${1:path} max ${2:3}",
-    "try": "try {\n  $1\n} else {\n  $0\n}",
-    "do": "do {\n  $0\n}",
+    **{word: _snippet(form) for word, form in FORMS.items()},
 }
 _BETWEEN = ("else", "until", "max", "keep", "is", "or", "in")
 """Words inside of blocks."""

@@ -362,8 +362,6 @@ _SHAPES: dict[str, _Shape] = {
 
 
 BodyWithEngine: TypeAlias = tuple[JsonObject, flow.Body]
-Common: TypeAlias = "tuple[str | None, str | None, str | None, JsonObject | None, str | None]"
-"""What any block says: its key, its deadline, its delay, further keywords, its definition."""
 
 
 class UnreadableProcessError(ValueError):
@@ -416,18 +414,25 @@ def timed(chunk: flow.Chunk, place: str) -> flow.Chunk:
     return chunk
 
 
+_COUNTS = {"try": "a `try` has two branches", "else": "an `else` has one branch beside `null`"}
+"""What is said of a block with too many bodies, or too few."""
+
+
 def is_branch(value: Json, number: int) -> bool:
     """Tell whether a value is the number of a branch."""
     return is_count(value) and value == number
 
 
-def when_branches(bodies: list[BodyWithEngine], place: str) -> tuple[flow.Branch, ...]:
-    """Return the cases of a `when`; only the last of several can be its `else`."""
+def branches_of(kind: str, bodies: list[BodyWithEngine], place: str) -> tuple[flow.Branch, ...]:
+    """Return the bodies of a block with their conditions; only the last of several can be the `else`."""
+    form = flow.FORMS[kind]
+    if len(bodies) < form.least or (form.most is not None and len(bodies) > form.most):
+        refuse_process(f"{place}/anyOf" if kind == "else" else place, _COUNTS[kind])
     found = tuple(
         flow.Branch(condition_of(engine, place) if "path" in engine or "anyOf" in engine else None, body)
         for engine, body in bodies
     )
-    for number, branch in enumerate(found):
+    for number, branch in enumerate(found if set(flow.CONDITION) & set(form.branch) else ()):
         if branch.condition is None and (number == 0 or number < len(found) - 1):
             refuse_process(
                 f"{place}/anyOf/{number}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
-from typing import Final, Literal, TypeAlias
+from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -459,7 +459,9 @@ class Do(msgspec.Struct, frozen=True, gc=False):
     definition: str | None = None
 
 
-Block: TypeAlias = When | Each | Repeat | Else | Try | Do
+KeyedBlock: TypeAlias = When | Each | Repeat | Try | Do
+"""A block that may have a key, a deadline and a delay of its own."""
+Block: TypeAlias = KeyedBlock | Else
 Context: TypeAlias = Chunk | Block
 
 
@@ -473,6 +475,10 @@ class BlockPart(msgspec.Struct, frozen=True, gc=False):
     """When the body runs, read outside of it."""
     until: Condition | None = None
     """When its rounds end, read with its names."""
+    title: str | None = None
+    """What is said of it beside the other bodies, where no condition says that."""
+    rescued: bool = False
+    """A failure in it is none of the block: another body gives the value."""
 
 
 def parts_of(context: Context) -> tuple[BlockPart, ...]:
@@ -491,7 +497,32 @@ def parts_of(context: Context) -> tuple[BlockPart, ...]:
         case Else(body=body):
             return (BlockPart(body, ("rounds",)),)
         case Try(body=body, otherwise=otherwise):
-            return BlockPart(body), BlockPart(otherwise, ("error",))
+            first = BlockPart(body, title="try", rescued=True)
+            return first, BlockPart(otherwise, ("error",), title="if it fails")
+
+
+B = TypeVar("B")
+
+
+class Gives(msgspec.Struct, Generic[B], frozen=True, gc=False):
+    """What a block gives: a list of the values of one body, or the value of one of its bodies."""
+
+    ones: tuple[B, ...]
+    """The bodies of which one gives the value."""
+    listed: B | None = None
+    """The body whose values are the list; one of the others, if there is one, may give something instead."""
+    null: bool = False
+    """Whether it may be that no body runs."""
+    count: int | None = None
+    """How many values the list has, where that is known."""
+
+
+def gives(block: KeyedBlock) -> Gives[Body]:
+    """Return what a block gives, as the values of its bodies."""
+    bodies = bodies_of(block)
+    if source_of_block(block) is not None:
+        return Gives((), bodies[0])
+    return Gives(bodies, null=isinstance(block, When) and block.branches[-1].condition is not None)
 
 
 def source_of_block(context: Context) -> Value | None:
@@ -526,6 +557,10 @@ class BlockForm(msgspec.Struct, frozen=True):
     """The words of the engine property of the whole."""
     branch: tuple[str, ...] = ()
     """Those of the engine property of a body in `anyOf`."""
+    least: int = 1
+    """How many bodies there are at least."""
+    most: int | None = None
+    """And at most."""
 
     @property
     def own(self) -> frozenset[str]:
@@ -542,9 +577,9 @@ FORMS: dict[str, BlockForm] = {
     "when": BlockForm("anyOf", _COMMON, (*CONDITION, "value")),
     "each": BlockForm("items", ("item", "in", "value", *_COMMON)),
     "repeat": BlockForm("items", ("until", "item", "in", "keep", "hands", "value", *_COMMON)),
-    "try": BlockForm("anyOf", _COMMON, ("value",)),
+    "try": BlockForm("anyOf", _COMMON, ("value",), least=2, most=2),
     "do": BlockForm("", ("value", *_COMMON)),
-    "else": BlockForm("anyOf", (), ("of", "value")),
+    "else": BlockForm("anyOf", (), ("of", "value"), most=1),
 }
 """The blocks by the word that each begins with, which is also the name of its engine property."""
 
@@ -552,6 +587,22 @@ FORMS: dict[str, BlockForm] = {
 def word_of(block: Block) -> str:
     """Return the word that a block begins with."""
     return type(block).__name__.lower()
+
+
+Common: TypeAlias = "tuple[str | None, str | None, str | None, JsonObject | None, str | None]"
+"""What any block says: its key, its deadline, its delay, further keywords, its definition."""
+
+
+def branched(word: str, name: str, branches: tuple[Branch, ...], common: Common) -> KeyedBlock:
+    """Return a block that is nothing but its branches, by the word that it begins with."""
+    bodies = tuple([branch.body for branch in branches])
+    match word:
+        case "when":
+            return When(name, branches, *common)
+        case "try":
+            return Try(name, bodies[0], bodies[1], *common)
+        case _:
+            return Do(name, bodies[0], *common)
 
 
 def all_contexts(body: Body) -> Iterator[Context]:

@@ -240,10 +240,10 @@ def plannable_tools_of(step: flow.Step) -> set[str]:
 def facts(block: flow.Block, pairs: Pairs | None = None) -> dict[str, str]:
     """Return what a block says of itself, by the name of the change."""
     facts: dict[str, str] = {}
+    parts = flow.parts_of(block)
+    if any(part.condition for part in parts):
+        facts |= {f"condition of branch {number}": _condition(part.condition, pairs) for number, part in enumerate(parts, 1)}
     match block:
-        case flow.When(branches=branches):
-            for number, branch in enumerate(branches, 1):
-                facts[f"condition of branch {number}"] = _condition(branch.condition, pairs)
         case flow.Each(item=item, source=source, most=most):
             facts |= {"element": item, "list": value_as_text(source, pairs), "max": str(most)}
         case flow.Repeat(item=item, source=source, most=most):

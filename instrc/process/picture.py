@@ -231,9 +231,6 @@ _USUAL = 1000
 def _titles(block: flow.Block) -> tuple[str, list[str | None]]:
     """Return what is written over a block, and over each part of it."""
     match block:
-        case flow.When(branches=branches):
-            said = [f"else if {_condition_as_text(each.condition)}" if each.condition else "otherwise" for each in branches]
-            return "when", [*(text.removeprefix("else ") for text in said[:1]), *said[1:]]
         case flow.Each(item=item, source=source, most=most):
             return f"each {item} in {_text(source)}" + ("" if most is None or most == _USUAL else f" · at most {most:,}"), [None]
         case flow.Repeat(item=item, source=source, until=until, most=most, keep=keep):
@@ -243,10 +240,16 @@ def _titles(block: flow.Block) -> tuple[str, list[str | None]]:
             return title + (f" · keep {keep}" if keep else ""), [None]
         case flow.Else(of=of):
             return f"else of {of}", [None]
-        case flow.Try():
-            return "try", ["try", "if it fails"]
-        case flow.Do():
-            return "do", [None]
+        case _:
+            parts = flow.parts_of(block)
+            cases = any(part.condition for part in parts)
+            return flow.word_of(block), [_title_of_part(number, part, cases=cases) for number, part in enumerate(parts)]
+
+
+def _title_of_part(number: int, part: flow.BlockPart, *, cases: bool) -> str | None:
+    if part.condition is not None:
+        return ("else " if number else "") + f"if {_condition_as_text(part.condition)}"
+    return "otherwise" if cases else part.title
 
 
 def _condition_as_text(condition: flow.Condition) -> str:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 PROCESS_CONTEXTS: Final = 200_000
 """Contexts of one process."""
 
-_NAME = r"(?i)(llm|server|user|human|when|each|repeat|try|do|else)_?context_?\d*(?:_item\d+)?"  # compiled when it is needed
+_NAME = rf"(?i)(llm|server|user|human|{'|'.join(flow.FORMS)})_?context_?\d*(?:_item\d+)?"  # compiled when it is needed
 _EXECUTOR: dict[str, flow.Executor] = {"llm": "model", "server": "server", "user": "user", "human": "user"}
 _DEFINITIONS = "#/$defs/"
 _NO_CONTEXT = "a context is called `llmContext1`, `serverContext1`, `eachContext1`"
@@ -154,18 +154,12 @@ class _ProcessReader(Struct):
             definition,
         )
         match kind:
-            case "when":
-                return flow.When(name, chunk_json.when_branches(bodies, place), *common)
-            case "try":
-                if len(bodies) != 2:
-                    chunk_json.refuse_process(place, "a `try` has two branches")
-                return flow.Try(name, bodies[0][1], bodies[1][1], *common)
             case "each":
                 return self.each(name, schema, bodies[0][1], engine, common)
             case "repeat":
                 return self.repeat(name, schema, bodies[0][1], engine, place, common)
             case _:
-                return flow.Do(name, bodies[0][1], *common)
+                return flow.branched(kind, name, chunk_json.branches_of(kind, bodies, place), common)
 
     def definition(self, written: Json) -> str | None:
         """Return what a context is called among the definitions, if it does nothing but refer to it."""
@@ -234,7 +228,7 @@ class _ProcessReader(Struct):
         frame = chunk_json.frame_of(around, contexts, None if branch is None else {"branch": {"const": branch}})
         return _WrittenBody(mapping(schema.get(kind)), properties, f"{place}/properties", frame)
 
-    def each(self, name: str, schema: JsonObject, body: flow.Body, engine: JsonObject, common: chunk_json.Common) -> flow.Each:
+    def each(self, name: str, schema: JsonObject, body: flow.Body, engine: JsonObject, common: flow.Common) -> flow.Each:
         most = schema.get("maxItems")
         source = chunk_json.source_of(engine["in"])
         return flow.Each(
@@ -248,7 +242,7 @@ class _ProcessReader(Struct):
         )
 
     def repeat(
-        self, name: str, schema: JsonObject, body: flow.Body, engine: JsonObject, place: str, common: chunk_json.Common
+        self, name: str, schema: JsonObject, body: flow.Body, engine: JsonObject, place: str, common: flow.Common
     ) -> flow.Repeat:
         source = engine.get("in")
         most, keep, hands, until = schema.get("maxItems"), engine.get("keep"), engine.get("hands"), engine.get("until")
@@ -269,8 +263,7 @@ class _ProcessReader(Struct):
     def else_(
         self, name: str, bodies: list[chunk_json.BodyWithEngine], place: str, about: JsonObject | None, definition: str | None
     ) -> flow.Else:
-        if len(bodies) != 1:
-            chunk_json.refuse_process(f"{place}/anyOf", "an `else` has one branch beside `null`")
+        chunk_json.branches_of("else", bodies, place)
         [(engine, body)] = bodies
         return flow.Else(name, str(engine["of"]), body, about, definition)
 
@@ -385,32 +378,31 @@ def _properties(body: flow.Body, made: dict[int, JsonObject]) -> JsonObject:
 
 def _context(context: flow.Context, made: dict[int, JsonObject]) -> JsonObject:
     match context:
-        case flow.Do(body=body):
-            own: JsonObject = {**_body(body, made), "do": {**_value(body.value), **_common(context)}}
         case flow.Chunk():
             return chunk_json.write_chunk(context)
-        case flow.When(branches=branches):
-            listed: JsonArray = [_branch(number, branch, made) for number, branch in enumerate(branches)]
-            if not branches or branches[-1].condition is not None:
-                listed.append({"type": "null"})
-            own = {"anyOf": listed, "when": _common(context)}
-        case flow.Try(body=body, otherwise=otherwise):
-            tried: JsonArray = [
-                {**_body(each, made, number), "try": _value(each.value)} for number, each in enumerate((body, otherwise))
-            ]
-            own = {"anyOf": tried, "try": _common(context)}
+        case flow.Do(body=body):
+            own: JsonObject = {**_body(body, made), "do": {**_value(body.value), **_common(context)}}
         case flow.Else(of=of, body=body):
             own = {"anyOf": [{**_body(body, made), "else": {"of": of, **_value(body.value)}}, {"type": "null"}]}
         case flow.Each():
             own = _each(context, made)
         case flow.Repeat():
             own = _repeat(context, made)
+        case _:
+            own = _branches(context, made)
     return own if context.about is None else {**context.about, **own, **context.about}
 
 
-def _branch(number: int, branch: flow.Branch, made: dict[int, JsonObject]) -> JsonObject:
-    condition = {} if branch.condition is None else _condition(branch.condition)
-    return {**_body(branch.body, made, number), "when": {**condition, **_value(branch.body.value)}}
+def _branches(block: flow.KeyedBlock, made: dict[int, JsonObject]) -> JsonObject:
+    """Return a block whose bodies stand in `anyOf`, with `null` where it may be that none runs."""
+    word = flow.word_of(block)
+    listed: JsonArray = []
+    for number, part in enumerate(flow.parts_of(block)):
+        condition = {} if part.condition is None else _condition(part.condition)
+        listed.append({**_body(part.body, made, number), word: {**condition, **_value(part.body.value)}})
+    if flow.gives(block).null:
+        listed.append({"type": "null"})
+    return {"anyOf": listed, word: _common(block)}
 
 
 def _body(body: flow.Body, made: dict[int, JsonObject], branch: int | None = None) -> JsonObject:
@@ -445,7 +437,7 @@ def _limits(block: flow.Each | flow.Repeat) -> JsonObject:
     return {**({} if block.least is None else {"minItems": block.least}), "maxItems": block.most}
 
 
-def _common(block: flow.When | flow.Each | flow.Repeat | flow.Try | flow.Do) -> JsonObject:
+def _common(block: flow.KeyedBlock) -> JsonObject:
     """Return what any block may say: its deadline, its delay, its key."""
     said: JsonObject = {}
     if block.within is not None:

@@ -209,15 +209,10 @@ def _looks(program: RunnablePlan) -> Iterator[tuple[PlanRegion, flow.Read, Json]
         if region.until is not None:
             yield from ((region, read, schema) for read, schema in region.until.tests)
         for unit in region.units:
-            match unit.block:
-                case flow.When(branches=branches):
-                    for branch in branches:
-                        if branch.condition is not None:
-                            yield from ((region, read, schema) for read, schema in branch.condition.tests)
-                case flow.Each(source=source) | flow.Repeat(source=source):
-                    yield from ((region, read, _NOT_EMPTY) for read in flow.reads_of(source))
-                case _:
-                    pass
+            if unit.block is not None:
+                for part in flow.parts_of(unit.block):
+                    yield from ((region, read, schema) for read, schema in (part.condition.tests if part.condition else ()))
+                yield from ((region, read, _NOT_EMPTY) for read in flow.reads_of(flow.source_of_block(unit.block)))
 
 
 def _schema_of_test(program: RunnablePlan, region: PlanRegion, read: flow.Read, schema: Json) -> Json:
@@ -235,20 +230,21 @@ def _schema_of_test(program: RunnablePlan, region: PlanRegion, read: flow.Read, 
 
 
 def _fallible_units(program: RunnablePlan) -> Iterator[tuple[PlanRegion, PlanUnit]]:
-    """Yield what may fail in the first body of a `try`."""
+    """Yield what may fail in a body whose failure another body takes in, as that of a `try`."""
     for region in program.regions:
-        if any(isinstance(unit.block, flow.Try) and first for _, unit, first in _around(program, region)):
+        if any(part.rescued for _, _, part in _around(program, region)):
             for unit in region.units:
                 if unit.kind in {"activity", "model", "user", "plan"} and unit.steps:
                     yield region, unit
 
 
-def _around(program: RunnablePlan, region: PlanRegion) -> Iterator[tuple[PlanRegion, PlanUnit, bool]]:
-    """Yield the blocks around a body, the innermost first: where each stands, and whether the body lies in its first one."""
+def _around(program: RunnablePlan, region: PlanRegion) -> Iterator[tuple[PlanRegion, PlanUnit, flow.BlockPart]]:
+    """Yield the blocks around a body, the innermost first: where each stands, and the part of it in which the body lies."""
     while region.parent is not None:
         outer = program.regions[region.parent]
         unit = outer.units[region.owner]
-        yield outer, unit, unit.regions[0] == region.index
+        assert unit.block is not None  # it has a body
+        yield outer, unit, flow.parts_of(unit.block)[unit.regions.index(region.index)]
         region = outer
 
 
@@ -394,9 +390,9 @@ def blocks_around(program: RunnablePlan, region: PlanRegion) -> str:
 
 
 def _catcher(program: RunnablePlan, region: PlanRegion) -> str | None:
-    """Return the `try` that goes on after a failure in a body, `None` if that ends the run."""
-    for outer, unit, first in _around(program, region):
-        if isinstance(unit.block, flow.Try) and first:
+    """Return the block that goes on after a failure in a body, `None` if that ends the run."""
+    for outer, unit, part in _around(program, region):
+        if part.rescued:
             return scoped_id(blocks_around(program, outer), unit.context)
     return None
 

@@ -302,26 +302,14 @@ class Outcomes:
         return isinstance(path, ir.Path) and isinstance(path.origin, int) and self.graph.steps[path.origin].fail
 
     def _block(self, content: ir.Block) -> Json:
-        match content:
-            case ir.Do(body):
-                return NULL if self.fails(body) else self._one_of([self.reading(body.value)])
-            case ir.Try():
-                return self._either(ir.regions_of(content))
-            case ir.When(branches):
-                value = self._either(tuple(branch.body for branch in branches))
-                return value if not branches[-1].condition else nullable(value) if value is not False else NULL
-            case ir.Each(_, source, _, body):
-                bounds = {"minItems": source, "maxItems": source} if isinstance(source, int) else {}
-                return {"type": "array", "items": self.reading(body.value), **bounds}
-            case ir.Repeat(source=None):
-                return self._either(ir.regions_of(content))
-            case ir.Repeat():
-                whole: Json = {"type": "array", "items": self.reading(content.body.value)}
-                return whole if content.otherwise is None else either([whole, self.reading(content.otherwise.value)])
-
-    def _either(self, regions: tuple[ir.Region, ...]) -> Json:
-        values = [self.reading(region.value) for region in regions if not self.fails(region)]
-        return self._one_of(values) if values else NULL
+        given = ir.gives(content)
+        values = [self.reading(region.value) for region in given.ones if not self.fails(region)]
+        if given.listed is not None:
+            bounds = {} if given.count is None else {"minItems": given.count, "maxItems": given.count}
+            whole: Json = {"type": "array", "items": self.reading(given.listed.value), **bounds}
+            return either([whole, *values]) if values else whole
+        value = self._one_of(values) if values else NULL
+        return value if not given.null else nullable(value) if value is not False else NULL
 
     def _one_of(self, values: list[Json]) -> Json:
         key = tuple(map(id, values))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TypeAlias
 
 from instrc.compiler import ir
 from instrc.compiler.emit.definitions import DocumentDefinitions
@@ -65,13 +64,6 @@ class Blocks:
             return flow.Body(contexts, self.paths.value(region.value, item))
 
         match step.content:
-            case ir.Do(only):
-                return flow.Do(name, body(only), *common)
-            case ir.When(branches):
-                made = (flow.Branch(self.paths.condition(each.condition, item), body(each.body)) for each in branches)
-                return flow.When(name, tuple(made), *common)
-            case ir.Try(first, otherwise):
-                return flow.Try(name, body(first), body(otherwise), *common)
             case ir.Each() as each:
                 return self._each(name, each, body(each.body), common, item)
             case ir.Repeat(otherwise=ir.Region() as otherwise) if chunk.executor == "else":
@@ -82,16 +74,18 @@ class Blocks:
                     name, repeat, body(repeat.body), common, item, None if other is None else context_name(other, item)
                 )
             case content:
-                raise AssertionError(content)
+                parts = ir.parts_of(content)
+                branches = [flow.Branch(self.paths.condition(each.condition, item), body(each.region)) for each in parts]
+                return flow.branched(ir.word_of(content), name, tuple(branches), common)  # type: ignore[arg-type]  # a block
 
-    def _each(self, name: str, content: ir.Each, body: flow.Body, common: _Common, item: int | None) -> flow.Each:
+    def _each(self, name: str, content: ir.Each, body: flow.Body, common: flow.Common, item: int | None) -> flow.Each:
         counted = content.source if isinstance(content.source, int) else None
         source = self.paths.read(content.source, item) if not isinstance(content.source, int) else Constant(content.source)
         most = content.most if counted is None else counted
         return flow.Each(name, self.plan.elements[content.body.number], source, body, most, *common, counted)
 
     def _repeat(
-        self, name: str, content: ir.Repeat, body: flow.Body, common: _Common, item: int | None, otherwise: str | None
+        self, name: str, content: ir.Repeat, body: flow.Body, common: flow.Common, item: int | None, otherwise: str | None
     ) -> flow.Repeat:
         return flow.Repeat(
             name,
@@ -106,9 +100,6 @@ class Blocks:
             *common,
             1 if content.source is None else 0,
         )
-
-
-_Common: TypeAlias = "tuple[str | None, str | None, str | None, JsonObject | None, str]"
 
 
 # Plan to the document of a process: every chunk and block as a context, with the keys and paths that an engine goes by.

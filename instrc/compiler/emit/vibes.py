@@ -95,20 +95,13 @@ def _tool(tool: Json, follow: _Follow) -> Json:
 # What the blocks of a process give, as far as its own schemas say; anything where they do not.
 
 
-def given_by(block: flow.When | flow.Each | flow.Repeat | flow.Try | flow.Do, steps: Mapping[str, Json]) -> Json:
+def given_by(block: flow.KeyedBlock, steps: Mapping[str, Json]) -> Json:
     """Return the schema of a block's value; `steps` are the schemas of all steps by key."""
-    match block:
-        case flow.When(branches=branches):
-            made = [_value(branch.body, steps) for branch in branches]
-            return _one_of(made if branches[-1].condition is None else [*made, {"type": "null"}])
-        case flow.Try(body=body, otherwise=otherwise):
-            return _one_of([_value(body, steps), _value(otherwise, steps)])
-        case flow.Each(body=body):
-            return {"type": "array", "items": _value(body, steps)}
-        case flow.Repeat(body=body, source=source):
-            return _value(body, steps) if source is None else {"type": "array", "items": _value(body, steps)}
-        case flow.Do(body=body):
-            return _value(body, steps)
+    given = flow.gives(block)
+    if given.listed is not None:
+        return {"type": "array", "items": _value(given.listed, steps)}
+    made = [_value(body, steps) for body in given.ones]
+    return _one_of([*made, {"type": "null"}] if given.null else made)
 
 
 def _one_of(schemas: list[Json]) -> Json:

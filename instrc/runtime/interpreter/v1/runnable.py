@@ -348,7 +348,7 @@ class RunnablePlan:
         return []
 
 
-def _of_block(unit: PlanUnit) -> tuple[flow.When | flow.Each | flow.Repeat | flow.Try | flow.Do, ...]:
+def _of_block(unit: PlanUnit) -> tuple[flow.KeyedBlock, ...]:
     """Return the block of a unit, where it may have a deadline."""
     return () if unit.block is None or isinstance(unit.block, flow.Else) else (unit.block,)
 
