@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from enum import Enum
 from importlib import import_module
 from io import StringIO
@@ -16,7 +16,7 @@ from typing import IO, Annotated, Any, Final, TypeAlias, Union, get_args, get_or
 import typer
 from typer.core import TyperArgument, TyperGroup, TyperOption
 
-from instrc.cli.terminal import write, write_error
+from instrc.cli.terminal import claimed_results, write, write_error
 from instrc.version import __version__
 
 # Turn words of a command line into values without pydantic.
@@ -191,6 +191,8 @@ COMMANDS = {
     "explain": "format",
 }
 """A command's name and the module of this folder that holds its function `NAME_command`, or its group, `NAME_group`."""
+_OF_RUNS = frozenset({"run", "runs", "test"})
+"""Modules whose commands call activities, which may print something."""
 _FUNCTIONS = {"test": "cases"}
 """Commands whose function has another name: pytest takes `test_…` for its own."""
 
@@ -203,7 +205,8 @@ def run(arguments: list[str]) -> int:
     arguments = _as_options(arguments)
     program = typer.main.get_command(_app(arguments))
     spare_pydantic(program)
-    with _own_output(arguments):
+    runs_code = COMMANDS.get((arguments or [""])[0]) in _OF_RUNS or arguments[:1] == ["mcp"]
+    with claimed_results() if runs_code else nullcontext(), _own_output(arguments):
         try:
             code = program.main(args=arguments, prog_name="instrc", standalone_mode=False)
         except SystemExit as exit_:

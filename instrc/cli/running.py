@@ -216,7 +216,7 @@ class Watcher:
             from rich.console import Console
             from rich.live import Live
 
-            self._live = Live(console=Console(stderr=True), refresh_per_second=8, get_renderable=self.tree)
+            self._live = Live(console=Console(stderr=True), refresh_per_second=8, get_renderable=self.tree, redirect_stdout=False)
             self._live.start()
         return self.saw
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO
 
 from instrc.text.visible import visible_lines
@@ -24,9 +26,30 @@ class OutputFailedError(Exception):
         self.reason = reason
 
 
+@contextmanager
+def claimed_results() -> Iterator[None]:
+    """Keep the standard output for what is written here: what activities print goes to the standard error, with their names."""
+    from instrc.text.streams import claimed_output  # most commands run no code of others
+
+    with claimed_output() as stream:
+        _results.append(stream)
+        try:
+            yield
+        finally:
+            _results.pop()
+
+
+_results: list[IO[str] | None] = []
+
+
+def results() -> IO[str] | None:
+    """Return the standard output."""
+    return _results[-1] if _results else sys.stdout
+
+
 def write(text: str) -> None:
     """Write results to the standard output: exactly, unless a person sees them at once."""
-    _write(visible_lines(text) if is_terminal(sys.stdout) else text)
+    _write(visible_lines(text) if is_terminal(results()) else text)
 
 
 def write_report(text: str) -> None:
@@ -40,15 +63,16 @@ def clear_screen() -> None:
 
 
 def _write(text: str) -> None:
-    if sys.stdout is None:  # so it is where a shell has closed it (`>&-`)
+    stream = results()
+    if stream is None:  # so it is where a shell has closed it (`>&-`)
         raise OutputFailedError
     try:
-        _send(sys.stdout, text)
+        _send(stream, text)
     except BrokenPipeError:
-        _leave_in_silence(sys.stdout)
+        _leave_in_silence(stream)
         raise ReaderGoneError from None
     except (OSError, ValueError) as error:  # a full disk; a closed file
-        _leave_in_silence(sys.stdout)
+        _leave_in_silence(stream)
         raise OutputFailedError(getattr(error, "strerror", None) or str(error)) from error
 
 

@@ -11,6 +11,7 @@ from instrc.runtime.interpreter.documents import Complaint, bare_name
 from instrc.schema.validation import SchemaValidator, Violation, is_valid, validate
 from instrc.text.arguments import excerpt, several, text
 from instrc.text.jsonvalue import Json
+from instrc.text.streams import SPEAKER
 from instrc.tools.python_types import schema_of_type
 from instrc.tools.python_values import called_with_json
 
@@ -140,8 +141,10 @@ class calling:  # noqa: N801  -- reads as what it does
 
     def __enter__(self) -> None:
         self.token: Token[ActivityCall] = _current.set(self.call)
+        self.before: Token[str] = SPEAKER.set(self.call.activity)
 
     def __exit__(self, *_error: object) -> None:
+        SPEAKER.reset(self.before)
         _current.reset(self.token)
 
 

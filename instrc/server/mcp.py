@@ -19,7 +19,7 @@ from mcp.server.stdio import stdio_server
 from instrc.server.service import AnyCall, Offers, RefusedError
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object
-from instrc.text.streams import read_lines
+from instrc.text.streams import claimed_output, read_lines
 from instrc.tools.given import ToolLike
 from instrc.tools.python_values import PythonCall, as_instance, json_of
 from instrc.version import __version__
@@ -48,9 +48,10 @@ async def serve_stdio(service: Offers) -> None:
     """Serve one client over standard input and output, until it goes."""
     server = server_of(service)
     try:
-        with _claimed_input() as file:
+        with _claimed_input() as file, claimed_output() as stream:
             incoming = None if file is None else _Incoming(file)
-            async with stdio_server(incoming) as (reading, writing):
+            outgoing = None if stream is None else anyio.wrap_file(stream)
+            async with stdio_server(incoming, outgoing) as (reading, writing):
                 await server.run(reading, writing, server.create_initialization_options())
     finally:
         await service.close()

@@ -19,6 +19,7 @@ from instrc.schema.strip import split
 from instrc.schema.validation import is_valid
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, without_type
+from instrc.text.streams import SPEAKER
 from instrc.tools.given import ToolLike
 from instrc.tools.tool import Tool
 
@@ -69,10 +70,13 @@ class Offers:
         if not lifted.ok:
             told = [f"{violation.instance or '/'}: {violation.message}" for violation in lifted.invalid]
             raise RefusedError("; ".join(told) or f"the arguments are {lifted.status}")
+        speaker = SPEAKER.set(name)
         try:
             return await offer.call(as_object(lifted.value))
         except CompileError as error:
             raise RefusedError("; ".join(problem.message for problem in error.problems)) from None
+        finally:
+            SPEAKER.reset(speaker)
 
     async def close(self) -> None:
         """End what is under way; tools that are only called leave nothing behind."""

@@ -1,14 +1,25 @@
-"""Read a stream as its bytes arrive, in the event loop: a thread that waits for input could not be interrupted."""
+"""The standard streams of a program that runs code of others.
+
+Input is read as its bytes arrive, in the event loop: a thread that waits for input could not be interrupted.
+Output belongs to who has claimed it: what others print does not come between its lines.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import sys
-from collections.abc import AsyncIterator
-from threading import Thread
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from threading import Thread, get_ident
 from typing import IO
 
+from instrc.text.visible import visible_lines
+
+SPEAKER: ContextVar[str] = ContextVar("instrc_speaker", default="")
+"""Whose code is being run: its name stands before the lines that it prints while the output is claimed."""
 _MOST = 65536
 
 
@@ -90,3 +101,98 @@ async def _read_beside(descriptor: int) -> bytes:
 
     Thread(target=read, daemon=True).start()
     return await done
+
+
+# The standard output, for one who writes results or a protocol to it.
+
+
+@contextmanager
+def claimed_output() -> Iterator[IO[str] | None]:
+    """Give the standard output to the caller alone: what others print goes to the standard error, after the name in `SPEAKER`.
+
+    Programs that they start are kept away from it too, except on Windows.
+    It is `None` where the standard output is closed; who claims it again gets the same stream.
+    """
+    usual = sys.stdout
+    if _claimed or usual is None:
+        yield _claimed[-1] if _claimed else None
+        return
+    private = _moved_output(usual)
+    stream = usual if private is None else os.fdopen(private, "w", encoding="utf-8")
+    _claimed.append(stream)
+    sys.stdout = aside = _Aside()
+    try:
+        yield stream
+    finally:
+        _claimed.remove(stream)
+        sys.stdout = usual
+        aside.end()
+        if private is not None:
+            with suppress(OSError):  # its reader has gone, or its disk is full: who wrote was told
+                stream.flush()
+            os.dup2(private, 1)
+            with suppress(OSError):
+                stream.close()
+
+
+_claimed: list[IO[str]] = []
+
+
+def _moved_output(usual: IO[str]) -> int | None:
+    """Return another descriptor of the standard output, whose own leads to the standard error now; `None` if that cannot be."""
+    private = None
+    try:
+        if usual.fileno() != 1:
+            return None
+        usual.flush()
+        private = os.dup(1)
+        os.dup2(2, 1)
+    except (OSError, ValueError):  # replaced by a program that runs us in its own process; or no standard error is open
+        if private is not None:
+            os.close(private)
+        return None
+    return private
+
+
+class _Aside(io.TextIOBase):
+    """Takes what is printed, and writes it to the standard error line by line."""
+
+    encoding = "utf-8"
+
+    def __init__(self) -> None:
+        self._begun: dict[tuple[str, int], str] = {}
+        """Lines without an end, by who prints them in which thread."""
+
+    @property
+    def buffer(self) -> IO[bytes]:
+        """What takes bytes."""
+        return sys.stderr.buffer
+
+    def fileno(self) -> int:
+        """Return the descriptor for programs that are started."""
+        return sys.stderr.fileno()
+
+    def writable(self) -> bool:
+        """Tell that it can be written."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Write the lines that have come to their end."""
+        who = (SPEAKER.get(), get_ident())
+        *lines, rest = (self._begun.pop(who, "") + text).split("\n")
+        for line in lines:
+            _say(who[0], line)
+        if rest:
+            self._begun[who] = rest
+        return len(text)
+
+    def end(self) -> None:
+        """Write what has no end."""
+        for (name, _), line in self._begun.items():
+            _say(name, line)
+        self._begun.clear()
+
+
+def _say(name: str, line: str) -> None:
+    with suppress(AttributeError, OSError, ValueError):  # the standard error is closed
+        sys.stderr.write(visible_lines(f"[{name}] {line}\n" if name else f"{line}\n"))

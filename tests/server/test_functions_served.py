@@ -22,6 +22,8 @@ from instrc.server.service import RefusedError  # tools of a server without a cl
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
 PAGE = '''
+import os
+
 from pydantic import BaseModel
 
 from instrc.server.mcp import serve
@@ -36,6 +38,8 @@ class Reply(BaseModel):
 
 def look_up(word: str) -> list[str]:
     """Find words that are near."""
+    print("looking for", word)
+    os.system("echo found")
     return [word, word.upper()]
 
 

@@ -121,6 +121,23 @@ def test_a_client_over_standard_input_goes_the_whole_way(folder: Path) -> None:
     check(asked(server(folder), whole))
 
 
+def test_an_activity_may_print(folder: Path) -> None:
+    """The standard output is the client's; what is printed goes to the standard error."""
+    code = 'import os\nprint("imported")\n'
+    code += 'def send(mail):\n    print(mail)\n    os.system("echo sent")\n    return {"sent": True}\n'
+    (folder / "mailing.py").write_text(code)
+    (folder / "pyproject.toml").write_text('[tool.instrc.activities]\n"Send_Activity" = "mailing:send"\n')
+    (folder / "send.aug").write_text("tool SendAll = Send_Activity(text: prompt) | Send_Activity;", encoding="utf-8")
+
+    async def send(client: Client) -> Any:
+        begun: Any = (await client.call_tool("SendAll", {"prompt": "x"})).structured_content
+        return await settled(client, begun["run"], "done")
+
+    words = ["-m", "instrc", "mcp", "send.aug", "--model", "sample", "--engine", "memory"]
+    found = asked(StdioServerParameters(command=sys.executable, args=words, cwd=str(folder)), send)
+    assert found["value"] == {"sent": True}
+
+
 def test_a_client_over_http_goes_the_whole_way(folder: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
