@@ -292,7 +292,7 @@ async def _talk(session: Session, file: Path) -> None:
         async for line in read_lines():
             if line.strip():
                 try:
-                    write_report(f"{await session.say(line.strip())}\n")
+                    await _answered(session, line.strip())
                 except ModelError as error:
                     write_error(f"the model gave no answer: {error}\n")
                 if found := try_to_write({file: dumps(session.turns)}):
@@ -302,6 +302,19 @@ async def _talk(session: Session, file: Path) -> None:
         raise CompileError([unreadable(STDIN, "it is not UTF-8")]) from None
     except LineTooLongError as error:
         raise CompileError([unreadable(STDIN, str(error))]) from None
+
+
+async def _answered(session: Session, line: str) -> None:
+    """Tell the model something, and show what it says as soon as it says it; what goes on meanwhile is shown beside."""
+    with (watcher := running.Watcher(passing=True)) as session.watch:
+        async for turn in session.say(line):
+            with watcher.paused():
+                if text := turn.get("text"):
+                    write_report(f"{text}\n")
+                if "use" in turn:
+                    write_error(f"uses {turn['use']}\n")
+                if "note" in turn:
+                    write_error(f"{turn['note']}\n")
 
 
 def _ask() -> None:

@@ -203,9 +203,11 @@ _MARKS = {"running": "…", "done": "✓", "failed": "✗", "waiting": "?"}
 class Watcher:
     """Takes events in and shows them."""
 
-    def __init__(self, *, as_json: bool = False, quiet: bool = False) -> None:
+    def __init__(self, *, as_json: bool = False, quiet: bool = False, passing: bool = False) -> None:
+        """Show all of it; what is `passing` leaves nothing on a terminal when it is over."""
         self.as_json = as_json
         self.quiet = quiet
+        self.passing = passing
         self.began: float | None = None
         self.run: str = ""
         self.rows: dict[str, CommandRow] = {}
@@ -216,7 +218,13 @@ class Watcher:
             from rich.console import Console
             from rich.live import Live
 
-            self._live = Live(console=Console(stderr=True), refresh_per_second=8, get_renderable=self.tree, redirect_stdout=False)
+            self._live = Live(
+                console=Console(stderr=True),
+                refresh_per_second=8,
+                get_renderable=self.tree,
+                redirect_stdout=False,
+                transient=self.passing,
+            )
             self._live.start()
         return self.saw
 

@@ -265,6 +265,15 @@ def complaints(value: Json, schema: Json) -> list[Complaint]:
     return _complaints_of(validate(value, schema, most=COMPLAINTS))
 
 
+def beyond_schema(found: Iterable[Complaint], value: Json, schema: Json) -> list[Complaint]:
+    """Return the complaints that a schema does not make itself, each once: who checks the value again would say those twice."""
+    said: list[Complaint] = []
+    for each in found:
+        said += [each] if each not in said else []
+    known = complaints(value, schema) if said else []
+    return [each for each in said if each not in known]
+
+
 def complaints_by(validator: SchemaValidator, value: Json) -> list[Complaint]:
     """Return what is wrong with a value by a schema that many values are checked against."""
     return _complaints_of(validator.validate(value, most=COMPLAINTS))

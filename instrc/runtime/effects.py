@@ -27,6 +27,7 @@ from instrc.runtime.activities import (
     HandlerResult,
     Pending,
     Retry,
+    beyond_schema,
     calling,
     complaints,
 )
@@ -158,6 +159,8 @@ class Effects:
     async def ask(self, command: ModelCommand) -> Result:
         """Ask the model for a chunk; a provider that fails is asked again as its policy says."""
         steps = command["steps"]
+        if command["complaints"]:
+            command = {**command, "complaints": _said_once(command)}
         text = model_message(command)
         name = tool_name(command["chunk"], steps, self.step)
         request = Request(f"{self.run}/{command['id']}", name, text, command["schema"], command["model"], command)
@@ -175,7 +178,7 @@ class Effects:
 
     def _accepted(self, command: ModelCommand, reply: Reply, attempt: int, began: float) -> Result:
         answer, numbered = with_unique_ids(reply.answer, command["schema"])
-        wrong = [*reply.complaints, *self._checked(command, answer)]
+        wrong = [*beyond_schema(reply.complaints, answer, command["schema"]), *self._checked(command, answer)]  # not said twice
         parts: Split = {"output": None, "thoughts": {}, "metrics": {}}
         if holds_meta(answer):
             try:
@@ -190,7 +193,7 @@ class Effects:
             "cost": reply.cost if reply.cost is not None else cost_of(self.prices, reply.model, reply.usage),
             "model": reply.model,
             "repairs": [*reply.repairs, *numbered],
-            "complaints": wrong,
+            "complaints": [*reply.complaints, *(each for each in wrong if each not in reply.complaints)],
             "seconds": monotonic() - began,
             "attempt": attempt,
         }
@@ -372,6 +375,12 @@ def _shown_line(file: str, line: int) -> str:
     with suppress(OSError):  # the folder may be gone
         file = file.removeprefix(f"{Path.cwd()}{os.sep}")
     return f"{file}:{line}"
+
+
+def _said_once(command: ModelCommand) -> list[Complaint]:
+    """Return what was wrong with an answer, each thing once; where there was none, without what the schema says of `null`."""
+    found = [each for number, each in enumerate(command["complaints"]) if each not in command["complaints"][:number]]
+    return (beyond_schema(found, None, command["schema"]) if command["rejected"] is None else []) or found
 
 
 def _before(command: str) -> str:

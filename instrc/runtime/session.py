@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias, TypeVar
 
 from instrc.compiler.emit.definitions import DocumentDefinitions
-from instrc.runtime.activities import complaints
+from instrc.runtime.activities import Activities, Retry, complaints
+from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter.documents import Complaint, ModelCommand
-from instrc.runtime.models.model import Model, Request, model_message
+from instrc.runtime.models.model import Model, ModelError, Reply, Request
+from instrc.runtime.traces import Sink
 from instrc.schema.strip import split
-from instrc.text.jsonvalue import Json, JsonObject, as_object
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text
 
 # A session: a model with compiled tools. It fills one, and what follows depends on what was compiled.
 #
@@ -43,36 +45,56 @@ class SessionTool:
 
 @dataclass(slots=True)
 class Session:
-    """One conversation; `turns` is plain JSON, to be kept."""
+    """One conversation; `turns` is plain JSON, to be kept.
+
+    `from` says whose turn it is: `person` and `model` with `text`, a model with `use` and `arguments`, a tool with `result`,
+    or `session` with a `note` for both.
+    """
 
     id: str
     model: Model
     offers: tuple[SessionTool, ...]
     turns: list[Json] = field(default_factory=list)
+    watch: Sink | None = None
+    retry: Retry = field(default_factory=Retry)
 
-    async def say(self, text: str) -> str:
-        """Tell the model something; return what it answers, after the tools it has used."""
+    async def say(self, text: str) -> AsyncIterator[JsonObject]:
+        """Tell the model something; yield each turn that follows, as soon as it is there: words, tools, results, notes.
+
+        A `ModelError` if the model gives no answer, after as many attempts as in a run.
+        """
         self.turns.append({"from": "person", "text": text})
         for _ in range(TOOLS_OF_A_TURN):
-            answer = await self._ask_model()
-            used = answer.get("use")
+            answer, wrong = await self._ask_model()
+            if answer is None:
+                yield self._note(f"the model gave no answer that fits, at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}")
+                return
+            said: JsonObject = {"text": answer["say"]} if answer["say"] else {}
+            used = answer["use"]
             if not isinstance(used, dict):
-                said = str(answer.get("say") or "")
-                self.turns.append({"from": "model", "text": said})
-                return said
+                yield self._take({"from": "model", **said})
+                return
             offer = next(offer for offer in self.offers if offer.name == used["tool"])
             filled = used["arguments"]
-            self.turns.append({"from": "model", "use": offer.name, "arguments": filled})
-            output = split(filled, offer.schema)["output"]
-            result = output if offer.begin is None else await offer.begin(offer.name, filled, text)
-            self.turns.append({"from": offer.name, "result": result})
-        return "…"
+            yield self._take({"from": "model", **said, "use": offer.name, "arguments": filled})
+            result = split(filled, offer.schema)["output"] if offer.begin is None else await offer.begin(offer.name, filled, text)
+            yield self._take({"from": offer.name, "result": result})
+        yield self._note(f"the model has used {TOOLS_OF_A_TURN} tools, which is the most in one turn: say something to go on")
 
-    async def _ask_model(self) -> JsonObject:
-        """Ask the model what to say or to use; ask again where the answer does not fit."""
+    def _take(self, turn: JsonObject) -> JsonObject:
+        self.turns.append(turn)
+        return turn
+
+    def _note(self, note: str) -> JsonObject:
+        return self._take({"from": "session", "note": note})
+
+    async def _ask_model(self) -> tuple[JsonObject | None, list[Complaint]]:
+        """Ask the model what to say or to use; ask again where the answer does not fit. Text alone is what it says."""
         schema = turn_schema(self.offers)
         wrong: list[Complaint] = []
         rejected: Json = None
+        heard = _Hearing(self.model)
+        effects = Effects(self.id, heard, Activities(), self.watch, model_retry=self.retry)
         for attempt in range(ASKED_AGAIN + 1):
             command: ModelCommand = {
                 "kind": "model",
@@ -86,12 +108,34 @@ class Session:
                 "complaints": wrong,
                 "model": None,
             }
-            request = Request(f"{self.id}/{command['id']}", "turn", model_message(command), schema, None, command)
-            reply = await self.model.answer(request)
-            rejected, wrong = reply.answer, [*reply.complaints, *complaints(reply.answer, schema)]
+            result = await effects.ask(command)
+            if "error" in result:
+                error = as_object(result["error"])
+                code = error.get("code")
+                raise ModelError(as_text(error["message"]), code=code if isinstance(code, str) else None)
+            rejected, text = result["ok"], heard.reply.text
+            if rejected is None and text:
+                return {"say": text, "use": None}, []
+            wrong = [*result.get("complaints", ()), *complaints(rejected, schema)]
             if not wrong:
-                return as_object(reply.answer)
-        return {"say": f"(The model gave no answer that fits: {wrong[0]['message']})", "use": None}
+                answer = as_object(rejected)
+                answer["say"] = answer["say"] or text
+                if answer["say"] or answer["use"]:
+                    return answer, []
+                wrong = [{"pointer": "", "message": "nothing is said and no tool is used: do one of the two"}]
+        return None, wrong
+
+
+class _Hearing:
+    """A model whose last reply is kept: words beside a value are no part of a result."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.reply = Reply(None)
+
+    async def answer(self, request: Request) -> Reply:
+        self.reply = await self.model.answer(request)
+        return self.reply
 
 
 def turn_schema(offers: tuple[SessionTool, ...]) -> Json:
@@ -109,7 +153,7 @@ def turn_schema(offers: tuple[SessionTool, ...]) -> Json:
         "description": "Say something to the person, or use a tool and see what it gives.",
         "type": "object",
         "properties": {
-            "say": {"type": ["string", "null"], "description": "Your words to the person; null where you use a tool."},
+            "say": {"type": ["string", "null"], "description": "Your words to the person; null if a tool is used without words."},
             "use": {"anyOf": [{"type": "null"}, *tools], "description": "The tool to use, or null."},
         },
         "required": ["say", "use"],

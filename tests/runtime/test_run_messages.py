@@ -11,6 +11,7 @@ from written_processes import TEXT, chunk, each, is_, process, repeat, step
 
 import instrc
 from instrc import Reply, Request
+from instrc.runtime.activities import complaints  # as the adapters of providers find them
 from instrc.runtime.models.batching import Batching
 from instrc.text.jsontext import dumps
 
@@ -129,6 +130,56 @@ def test_a_request_that_shared_a_call_and_was_not_accepted_is_asked_again_alone(
 
     asyncio.run(both())
     assert asked == [["step1_a_item1", "step1_a_item2"], ["step1_a"]]
+
+
+def test_what_one_request_lacks_is_no_complaint_about_the_others_of_its_call() -> None:
+    asked: list[list[str]] = []
+
+    class Model:
+        async def answer(self, request: Request) -> Reply:
+            asked.append(list(request.schema["properties"]))
+            value = {key: {"text": 5 if key == "step1_a_item2" else "x"} for key in request.schema["properties"]}
+            return Reply(value, complaints=tuple(complaints(value, request.schema)))
+
+    document = process(
+        eachContext1=each("x", "prompt", process(llmContext1=chunk(step1_a=step(TEXT, "x"))), value="step1_a.text")
+    )
+    assert instrc.run(document, {"prompt": ["a", "b"]}, model=Batching(Model(), 2)).status == "done"
+    assert asked == [["step1_a_item1", "step1_a_item2"], ["step1_a"]]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"step1_a": {"text": 5}}, ()),
+        ({"step1_a": {"text": 5}}, ({"pointer": "", "message": "call it once"},)),
+        ({"step1_a": {}}, ()),
+        ("no JSON", ({"pointer": "", "message": "it is no JSON"},)),
+        (None, ({"pointer": "", "message": "it was cut"},)),
+        (None, ()),
+    ],
+)
+def test_a_model_reads_each_complaint_once(value: Any, said: tuple[Any, ...]) -> None:
+    document = process(llmContext1=chunk(step1_a=step(TEXT, "prompt")))
+    messages: list[str] = []
+
+    class Model:
+        async def answer(self, request: Request) -> Reply:
+            messages.append(request.message)
+            if len(messages) > 1:
+                return Reply({"step1_a": {"text": "x"}})
+            return Reply(value, complaints=(*said, *complaints(value, request.schema), *said))
+
+    run = instrc.run(document, "x", model=Model())
+    assert run.status == "done"
+    lines = [line for line in messages[1].splitlines() if line.startswith("* ")]
+    assert lines
+    assert len(set(lines)) == len(lines)
+    assert all(f"* at /: {each['message']}" in lines for each in said)
+    if value is None and said:
+        assert len(lines) == 1
+    [rejected] = [event for event in run.trace if event["event"] == "rejected"]
+    assert len(rejected["complaints"]) == len(lines)
 
 
 @pytest.mark.timeout(20)

@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from written_processes import TEXT, chunk, process, step
 
-from instrc import Model, Reply, Request
+from instrc import Model, ModelError, Reply, Request, Retry
 from instrc.cli import main
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
@@ -23,6 +23,13 @@ from instrc.runtime.session import (  # the schema of a turn, before it is sent
     turn_schema,
 )
 from instrc.text.jsontext import dumps, loads
+
+
+def turns_of(session: Session, text: str) -> list[Any]:
+    async def talk() -> list[Any]:
+        return [turn async for turn in session.say(text)]
+
+    return asyncio.run(talk())
 
 
 def test_a_run_begins_with_the_entry_that_a_model_has_filled() -> None:
@@ -94,9 +101,15 @@ def test_each_request_of_a_session_has_a_key_of_its_own_and_says_what_was_wrong_
             return Reply({"nothing": len(seen)})
 
     talk = Session("s1", Deaf(), (SessionTool("note", TEXT),))
-    assert "no answer that fits" in asyncio.run(talk.say("Hi"))
+    [note] = turns_of(talk, "Hi")
+    assert note["from"] == "session"
+    assert "no answer that fits" in note["note"]
     assert [(each.key, each.name) for each in seen] == [("s1/turn1", "turn"), ("s1/turn1#2", "turn"), ("s1/turn1#3", "turn")]
     assert [each.command and each.command["rejected"] for each in seen] == [None, {"nothing": 1}, {"nothing": 2}]
+    assert [turn for turn in talk.turns if turn["from"] == "model"] == []  # nothing is put into its mouth
+    again = turns_of(talk, "Hi again")
+    assert '"from": "session"' in seen[3].message
+    assert again[0]["from"] == "session"
 
 
 def test_what_only_looks_like_a_reference_keeps_its_name() -> None:
@@ -153,9 +166,77 @@ def test_a_turn_asks_and_uses_tools_only_so_often() -> None:
 
     tools = (SessionTool("note", TEXT),)
     wrong = Stubborn({"say": 5, "use": None})
-    said = asyncio.run(Session("s", wrong, tools).say("Hello"))
-    assert said.startswith("(The model gave no answer that fits: ")
+    [note] = turns_of(Session("s", wrong, tools), "Hello")
+    assert note["note"].startswith("the model gave no answer that fits, at `/say`: ")
     assert wrong.asked == ["s/turn1", *(f"s/turn1#{attempt}" for attempt in range(2, ASKED_AGAIN + 2))]
     endless = Stubborn({"say": None, "use": {"tool": "note", "arguments": {"text": "x"}}})
-    assert asyncio.run(Session("s", endless, tools).say("Hello")) == "…"
+    talk = Session("s", endless, tools)
+    *used, last = turns_of(talk, "Hello")
+    assert [turn["from"] for turn in used] == ["model", "note"] * TOOLS_OF_A_TURN
+    most = f"the model has used {TOOLS_OF_A_TURN} tools, which is the most in one turn: say something to go on"
+    assert last == {"from": "session", "note": most}
+    assert talk.turns == [{"from": "person", "text": "Hello"}, *used, last]
     assert len(endless.asked) == TOOLS_OF_A_TURN
+    silent = Stubborn({"say": None, "use": None})
+    [note] = turns_of(Session("s", silent, tools), "Hello")
+    assert note["note"].endswith("nothing is said and no tool is used: do one of the two")
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        (Reply({"say": "A moment.", "use": {"tool": "note", "arguments": {"text": "x"}}}), "A moment."),
+        (Reply({"say": None, "use": {"tool": "note", "arguments": {"text": "x"}}}, text="A moment."), "A moment."),
+        (Reply({"say": None, "use": {"tool": "note", "arguments": {"text": "x"}}}), None),
+    ],
+    ids=["in the turn", "beside the call", "none"],
+)
+def test_words_beside_a_tool_are_shown_before_it_is_used_and_kept(reply: Reply, text: str | None) -> None:
+    replies = iter([reply, Reply({"say": "Done.", "use": None})])
+    order: list[str] = []
+
+    class Words:
+        async def answer(self, _request: Request) -> Reply:
+            return next(replies)
+
+    async def begin(_name: str, _filled: Any, _said: str) -> Any:
+        order.append("begun")
+        return "noted"
+
+    async def talk() -> list[Any]:
+        session = Session("s", Words(), (SessionTool("note", TEXT, begin),))
+        async for turn in session.say("Hello"):
+            order.append(str(turn.get("text")))  # noqa: PERF401  -- one at a time: the order is what is tested
+        return session.turns
+
+    turns = asyncio.run(talk())
+    assert order == [str(text), "begun", "None", "Done."]
+    assert turns[1].get("text") == text
+
+
+def test_text_alone_is_an_answer() -> None:
+    class Plain:
+        async def answer(self, _request: Request) -> Reply:
+            return Reply(None, complaints=({"pointer": "", "message": "nothing was filled in"},), text="Hello there.")
+
+    assert turns_of(Session("s", Plain(), (SessionTool("note", TEXT),)), "Hello") == [{"from": "model", "text": "Hello there."}]
+
+
+def test_a_busy_provider_is_asked_again_as_in_a_run() -> None:
+    errors = [ModelError("busy", code="429", retry=True), ModelError("down", code="503", retry=True)]
+    seen: list[str] = []
+
+    class Busy:
+        async def answer(self, _request: Request) -> Reply:
+            if errors:
+                raise errors.pop()
+            return Reply({"say": "Hello.", "use": None})
+
+    tools = (SessionTool("note", TEXT),)
+    talk = Session("s", Busy(), tools, watch=lambda event: seen.append(event["event"]), retry=Retry(pause=0))
+    assert turns_of(talk, "Hello") == [{"from": "model", "text": "Hello."}]
+    assert seen == ["asked", "retried", "retried", "answered"]
+    errors += [ModelError("no key", code="401")]
+    with pytest.raises(ModelError, match="no key"):
+        turns_of(talk, "Hello")
+    assert talk.turns[-1] == {"from": "person", "text": "Hello"}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from instrc.runtime.activities import beyond_schema
 from instrc.runtime.interpreter.documents import ModelCommand
 from instrc.runtime.models.model import Model, Reply, Request, model_message
 from instrc.text.jsontext import dumps
@@ -64,7 +65,7 @@ class Batching:
                 replies = [await self.model.answer(requests[0])]
             else:
                 asked = combined(requests)
-                replies = divide_reply(await self.model.answer(asked), requests, asked.message)
+                replies = divide_reply(await self.model.answer(asked), requests, asked)
         except Exception as error:  # noqa: BLE001  -- whoever asked decides what to do about it
             for _, future in group:
                 if not future.done():
@@ -107,8 +108,12 @@ def combined(requests: list[Request]) -> Request:
     return replace(first, message=model_message(command), schema=schema, command=command, name=f"{first.name}_items")
 
 
-def divide_reply(reply: Reply, requests: list[Request], sent: str) -> list[Reply]:
-    """Return the answer for each of the requests; tokens and cost are divided among them."""
+def divide_reply(reply: Reply, requests: list[Request], asked: Request) -> list[Reply]:
+    """Return the answer for each of the requests; tokens and cost are divided among them.
+
+    What the schema says of one item is no complaint about the others.
+    """
+    complaints = tuple(beyond_schema(reply.complaints, reply.answer, asked.schema))
     answer = reply.answer if isinstance(reply.answer, dict) else {}
     count = len(requests)
     replies = []
@@ -117,5 +122,5 @@ def divide_reply(reply: Reply, requests: list[Request], sent: str) -> list[Reply
         own: Json = {key: answer[f"{key}_item{item}"] for key in keys}
         usage = {name: total // count + (item <= total % count) for name, total in reply.usage.items()}
         cost = None if reply.cost is None else reply.cost / count
-        replies.append(replace(reply, answer=own, usage=usage, cost=cost, sent=sent))
+        replies.append(replace(reply, answer=own, usage=usage, cost=cost, sent=asked.message, complaints=complaints))
     return replies

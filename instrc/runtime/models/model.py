@@ -46,6 +46,8 @@ class Reply:
     """What was read otherwise than it was written."""
     complaints: tuple[Complaint, ...] = ()
     """Why the answer cannot be used, where it is no value at all: the model is asked again."""
+    text: str | None = None
+    """What was said beside the value, or instead of it."""
     sent: str | None = None
     """The message, where it was another than that of the request: several chunks shared a call."""
 

@@ -120,14 +120,14 @@ def reply_of(lifted: Lifted, model: str, usage: dict[str, int]) -> Reply:
         raise ModelError(lifted.refusal or "the model declined", code="refused")
     if not lifted.calls:
         said = lifted.malformed or "nothing was filled in: answer by the tool"
-        return Reply(None, usage, model=model, complaints=(_complaint("", said),))
+        return Reply(None, usage, model=model, complaints=(_complaint("", said),), text=None if lifted.malformed else lifted.text)
     call = lifted.calls[0]
     complaints = [_complaint(violation.instance, violation.message) for violation in call.violations]
     if lifted.truncated or call.truncated:
         complaints.insert(0, _complaint("", "the answer was cut off at a limit of length: be shorter"))
     elif len(lifted.calls) > 1:
         complaints.insert(0, _complaint("", "the tool was called more than once: call it once"))
-    return Reply(call.value, usage, model=model, repairs=_repairs(call), complaints=tuple(complaints))
+    return Reply(call.value, usage, model=model, repairs=_repairs(call), complaints=tuple(complaints), text=lifted.text)
 
 
 def as_model_error(error: Exception) -> ModelError:
