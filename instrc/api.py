@@ -12,7 +12,7 @@ from instrc.compiler.ir import Artefact
 from instrc.compiler.resolve import schemas_in_memory
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.engines.folder import EngineRun
-from instrc.engines.launch import EngineName, Here, Launcher, Own, close_stores, given_inputs, host_of
+from instrc.engines.launch import EngineName, Here, Launcher, Own, RehearseMode, close_stores, given_inputs, host_of
 from instrc.engines.memory import LiveRun
 from instrc.engines.prepare import Prepared, prepare
 from instrc.problems.problem import CompileError, CompileWarning, Problem
@@ -340,7 +340,7 @@ def run(
     id: str | None = None,  # noqa: A002  -- its name
     requests: int | None = None,
     tokens: int | None = None,
-    rehearse: bool = False,
+    rehearse: RehearseMode = False,
     vibes: Mapping[str, object] | None = None,
     roots: Iterable[str | os.PathLike[str]] = (),
     shared: Iterable[str | os.PathLike[str]] = (),
@@ -352,16 +352,16 @@ def run(
         assert run.value == {}
 
     `program` is a path (`.aug`, `.vibe.json`, or a compiled `.json`), the text of a program, or a compiled document.
-    `input` is `prompt`, or an object of inputs by name.
-    `model` is an object with the method of `instrc.Model`, or a text as for `--model`: `sample`, `scripted:FILE`; if neither it
-    nor a setting names one, answers are generated from their schemas.
+    `input` is `prompt`, or an object of inputs by name.  `model` is an object with the method of `instrc.Model`, or a text as for
+    `--model`, and comes before that of the settings; if one is needed, and there is none, that is a problem.
     `activities` are functions by name, functions marked with `instrc.activity`, or the JSON of processes by name; they come
     before those of `[tool.instrc.activities]`.  `people` answers questions immediately; without it the run waits.
     `checks` are functions that check the value of a step: if one returns a text (the error), the model is asked again.
     `engine` carries out the run: `memory`, in this process, stored only if a `store` is given; `durable`, in the store, by this
     process and, when that has ended, by any other; `temporal`, on a server.  `store` is a folder, or the URL of a database.
-    With an `id` the same call continues the run that it has begun before.
-    `requests` and `tokens` are the budget of the run.  `rehearse` generates all results of activities from their schemas.
+    With an `id` the same call continues the run that it has begun before.  `requests` and `tokens` are the budget of the run.
+    `rehearse` invents answers and results from their schemas: it asks no model that is not given, and calls nothing;
+    `"with-activities"` calls the activities.  `Run.invented` says what was invented.
     `vibes` are instructions from memory by name, as for `compile`; a run that is continued is given them again.
     `watch` is given every event as it happens.  `CompileError` contains all problems of the program, its inputs and settings.
     """
@@ -403,7 +403,7 @@ async def run_async(
     id: str | None = None,  # noqa: A002  -- its name
     requests: int | None = None,
     tokens: int | None = None,
-    rehearse: bool = False,
+    rehearse: RehearseMode = False,
     vibes: Mapping[str, object] | None = None,
     roots: Iterable[str | os.PathLike[str]] = (),
     shared: Iterable[str | os.PathLike[str]] = (),
@@ -423,6 +423,8 @@ async def run_async(
     prepared = _prepared(program, export, roots, shared, vibes)
     own = _own_equipment(model, activities, checks)
     words = model if isinstance(model, str) else None
+    if rehearse != "with-activities" and not isinstance(rehearse, bool):
+        arguments.instance("rehearse", rehearse, bool, '`True`, `False` or `"with-activities"`')
     launcher = Launcher(prepared, model=words, own=own, requests=requests, tokens=tokens, rehearse=rehearse)
     made = launcher.launch(input, id)
     if arguments.text("engine", engine) == "memory" and store is None:

@@ -25,10 +25,9 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 from instrc.text.source import Source, Span
 from instrc.vibes.find_files import shown_path
+from instrc.vibes.settings import Settings, read_settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from instrc.compiler.ir import Artefact
     from instrc.providers.dialect import Dialect, Limits
     from instrc.providers.lowering.context import Recursion as Handling
@@ -306,7 +305,8 @@ def preview_command(
             count, by = _counter(tokenizer)
             workspace = Workspace(options.project_of(root, shared, locked=locked))
             compiled = workspace.compile(file, OptionOverrides(sketch=sketch), report)
-            text = "\n".join(_artefact(each, target, given, report, count, by, full=full) for each in compiled)
+            settings = read_settings(Path(file).parent)
+            text = "\n".join(_artefact(each, settings, target, given, report, count, by, full=full) for each in compiled)
         except CompileError as error:
             report.take(error)
         if watch:
@@ -367,11 +367,23 @@ def _counter(tokenizer: str | None) -> tuple[Callable[[str], int], str]:
 
 
 def _artefact(
-    artefact: Artefact, target: str | None, given: str, report: Report, count: Callable[[str], int], by: str, *, full: bool
+    artefact: Artefact,
+    settings: Settings,
+    target: str | None,
+    given: str,
+    report: Report,
+    count: Callable[[str], int],
+    by: str,
+    *,
+    full: bool,
 ) -> str:
+    from instrc.engines.launch import models_of  # brings the runtime
     from instrc.testing.preview import calls_of  # brings the interpreter
 
-    calls = calls_of(artefact, given)
+    folder = Path() if settings.file is None else settings.file.parent
+    names = (artefact.name, artefact.step or "")
+    models = models_of(artefact.documents[artefact.kind], settings, folder, names) if settings.models else {}
+    calls = calls_of(artefact, given, models)
     lines = [f"{artefact.title or artefact.name}: {len(calls)} call{'' if len(calls) == 1 else 's'} of the model", ""]
     if not calls:
         lines.append("The model is not asked: all steps are of servers and people.")
@@ -402,7 +414,8 @@ def _call(
     schema_tokens = count(dumps(payload, indent=False))
     sent = call.message
     total = schema_tokens + (count(sent) if sent is not None else 0)
-    lines = [f"── {call.chunk} ── about {total:,} tokens ({by})", ""]
+    by_model = f" {call.model} ──" if call.model is not None else ""
+    lines = [f"── {call.chunk} ──{by_model} about {total:,} tokens ({by})", ""]
     if sent is None:
         lines += ["message: not known, because the rehearsal did not reach this call", ""]
     else:

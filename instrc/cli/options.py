@@ -15,6 +15,7 @@ from instrc.problems.report import Report
 from instrc.vibes.find_files import STDIN
 
 if TYPE_CHECKING:
+    from instrc.engines.launch import RehearseMode
     from instrc.vibes.project import Project
 
 Roots: TypeAlias = Annotated[
@@ -29,7 +30,10 @@ ProblemsOption: TypeAlias = Annotated[Format, typer.Option("--problems", help="H
 LockedOption: TypeAlias = Annotated[bool, typer.Option("--locked", help="Use only the vibes in aug.lock; see `instrc lock`.")]
 Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
 Sketch: TypeAlias = Annotated[bool, typer.Option("--sketch", help="Treat unknown instructions as objects with any properties.")]
-Rehearse: TypeAlias = Annotated[bool, typer.Option("--rehearse", help="Generate the results of activities from their schemas.")]
+Rehearse: TypeAlias = Annotated[bool, typer.Option("--rehearse", help="Invent answers and results from their schemas.")]
+WithActivities: TypeAlias = Annotated[
+    bool, typer.Option("--rehearse-with-activities", help="Invent the answers of models only, and call the activities.")
+]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Events: TypeAlias = Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")]
 ProgramFile: TypeAlias = Annotated[
@@ -47,6 +51,11 @@ EngineName: TypeAlias = Annotated[
     typer.Option("--engine", metavar="NAME", help="The engine of the run: durable (the default if installed), memory, temporal."),
 ]
 RunId: TypeAlias = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run; `instrc runs` lists them.")]
+
+
+def rehearse_mode(rehearse: bool, with_activities: bool) -> RehearseMode:
+    """Return what the options `--rehearse` and `--rehearse-with-activities` say."""
+    return "with-activities" if with_activities else rehearse
 
 
 def refuse_use(message: str, option: str | None = None) -> NoReturn:

@@ -140,7 +140,7 @@ ModelOption = Annotated[
     typer.Option(
         "--model",
         metavar="MODEL",
-        help="The model that fills in the chunks: sample, scripted:FILE, or PROVIDER:NAME, as openai:gpt-5.",
+        help="The model that fills in the chunks: PROVIDER:NAME, as openai:gpt-5, scripted:FILE, or sample.",
     ),
 ]
 
@@ -167,6 +167,7 @@ def run_command(
     engine_name: options.EngineName = None,
     export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")] = None,
     rehearse: options.Rehearse = False,
+    with_activities: options.WithActivities = False,
     every_branch: EveryBranch = False,
     ask: Annotated[bool, typer.Option("--ask", help="Ask questions to people in this terminal.")] = False,
     run_id: Annotated[str | None, typer.Option("--id", metavar="RUN", help="The id of the run; generated unless given.")] = None,
@@ -197,15 +198,16 @@ def run_command(
             idle: dict[str, object]
             idle = {"--engine": engine_name, "--items": items, "--id": run_id, "--store": store, "--ask": ask, "--model": model}
             idle |= {"--requests": requests, "--tokens": tokens, "--batch": batch > 1, "--concurrency": concurrency}
-            _refuse_beside("--every-branch", "all answers are made up, and no run is kept", idle)
+            idle |= {"--rehearse-with-activities": with_activities}
+            _refuse_beside("--every-branch", "all answers are invented, and no run is kept", idle)
             raise typer.Exit(rehearse_all(prepared, prompt, as_json=as_json, output=output))
         if items is not None:
             why = "each line is the input of a run of its own, and one line is printed for it"
             _refuse_beside("--items", why, {"--input": given, "--ask": ask, "--json": as_json})
         elif concurrency is not None:
             options.refuse_use("--concurrency belongs to --items")
-        running.warn_of_made_up_answers(model, prepared.settings, rehearse=rehearse)
-        launcher = Launcher(prepared, model=model, batch=batch, requests=requests, tokens=tokens, rehearse=rehearse)
+        mode = options.rehearse_mode(rehearse, with_activities)
+        launcher = Launcher(prepared, model=model, batch=batch, requests=requests, tokens=tokens, rehearse=mode)
         if items is not None:
             open_, of_all = engine(store, engine_name, keep="open"), run_id or new_id(prepared.name)
             raise typer.Exit(_run_items(items, launcher, of_all, open_, window=batch * (concurrency or 4), output=output))
@@ -254,6 +256,7 @@ def chat_command(
     model: ModelOption = None,
     engine_name: options.EngineName = None,
     rehearse: options.Rehearse = False,
+    with_activities: options.WithActivities = False,
     session_id: Annotated[str, typer.Option("--id", metavar="SESSION", help="Continue this session, or begin it.")] = "chat",
     store: options.Store = None,
     locked: options.LockedOption = False,
@@ -268,17 +271,13 @@ def chat_command(
     from instrc.engines.launch import offers_of, session_model
     from instrc.engines.stores import USUAL_FOLDER
     from instrc.runtime.session import Session
-    from instrc.vibes.settings import read_settings
 
     with options.exit_on_problems(shape):
         kept = engine(store, engine_name)
-        found = [
-            offer
-            for file in files
-            for offer in offers_of(file, kept, model, rehearse=rehearse, project=options.project_of(root, shared, locked=locked))
-        ]
-        running.warn_of_made_up_answers(model, read_settings(Path(files[0]).parent), rehearse=rehearse)
-        chosen = session_model(model, Path(files[0]))
+        mode = options.rehearse_mode(rehearse, with_activities)
+        chosen = session_model(model, Path(files[0]), rehearse=bool(mode))
+        project = options.project_of(root, shared, locked=locked)
+        found = [offer for file in files for offer in offers_of(file, kept, model, rehearse=mode, project=project)]
         place = (store or Path(USUAL_FOLDER)) / "sessions" / f"{Path(session_id).name}.json"
         running.run_to_end(_talk(Session(session_id, chosen, tuple(found), _read(place)), place))
 

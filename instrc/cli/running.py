@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from instrc.engines.prepare import Prepared
     from instrc.runtime.engine import Engine, Keep, People, RunReport
     from instrc.runtime.traces import Sink
-    from instrc.vibes.settings import Settings
 
 
 _T = TypeVar("_T")
@@ -120,6 +119,8 @@ def _content(path: str) -> bytes:
 def report_as_json(report: RunReport, *, record: bool = False) -> JsonObject:
     """Return how a run stands as JSON."""
     made: JsonObject = {"run": report.run, "name": report.name, "status": report.status}
+    if report.invented:
+        made["invented"] = [*report.invented]
     if report.outcome is not None:
         made |= {key: value for key, value in without_type(report.outcome).items() if key not in {"status", "value"}}
     if report.questions:
@@ -136,14 +137,6 @@ def report_as_json(report: RunReport, *, record: bool = False) -> JsonObject:
     if record:
         made["record"] = report.record
     return made
-
-
-def warn_of_made_up_answers(model: str | None, settings: Settings, *, rehearse: bool) -> None:
-    """Tell, before anything runs, that no model is chosen: what `sample` makes up looks like answers."""
-    if not rehearse and model is None and not settings.run.get("model") and not settings.models:
-        write_error(
-            "no model is chosen: its answers are made up from their schemas (`--model`, or `model` in `[tool.instrc.run]`)\n"
-        )
 
 
 def show_warnings(programs: Iterable[Prepared], shape: Format, *, quiet: bool = False) -> None:
@@ -350,7 +343,7 @@ class CommandRow:
             case "answered":
                 self.state, self.seconds = ("failed" if event["complaints"] else "done"), event["seconds"]
                 self.tokens += sum(count for count in event["usage"].values() if isinstance(count, int))
-                return f"{self.id}  answered{_cost(event)}"
+                return f"{self.id}  {_came('answered', event)}{_cost(event)}"
             case "rejected":
                 self.state = "failed"
                 return f"{self.id}  was not accepted: {event['complaints'][0]['message']}"
@@ -359,7 +352,7 @@ class CommandRow:
                 return f"{self.id}  calls {event['activity']}"
             case "returned":
                 self.state, self.seconds = "failed" if "error" in event else "done", event["seconds"]
-                return f"{self.id}  returned in {event['seconds']:.2f} s"
+                return f"{self.id}  {_came('returned', event)} in {event['seconds']:.2f} s"
             case "launched":
                 self.about = "process"
                 return f"{self.id}  begins {event['child']}"
@@ -392,6 +385,10 @@ class CommandRow:
         parts += [f"{self.tokens} tokens"] if self.tokens else []
         parts += [f"{self.retries} retries"] if self.retries else []
         return "  ".join(part for part in parts if part)
+
+
+def _came(word: str, event: Event) -> str:
+    return f"{word}, invented," if event.get("invented") else word
 
 
 def _cost(event: Event) -> str:

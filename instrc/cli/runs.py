@@ -114,7 +114,8 @@ def _text(events: Iterable[Event]) -> str:
     lines: list[str] = []
     for span in spans_of(events):
         took = "open" if span.ended is None else f"{span.ended - span.began:.2f} s"
-        lines.append(f"{span.began:8.2f}  {span.lane:<7} {span.id}  {span.label}  ({span.state}, {took})")
+        state = f"{span.state}, invented" if span.facts.get("invented") else span.state
+        lines.append(f"{span.began:8.2f}  {span.lane:<7} {span.id}  {span.label}  ({state}, {took})")
         for name in _SHOWN:
             value = span.facts.get(name)
             if value is not None and value not in ({}, [], ""):

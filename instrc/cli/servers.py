@@ -10,10 +10,9 @@ import typer
 from instrc import problems
 from instrc.cli import begin_long_work, options
 from instrc.cli.output import PROBLEMS, Format, show
-from instrc.cli.running import engine, run_to_end, show_warnings, warn_of_made_up_answers
+from instrc.cli.running import engine, run_to_end, show_warnings
 from instrc.cli.terminal import OutputFailedError, write_error
 from instrc.problems.problem import CompileError
-from instrc.process.process import Process
 from instrc.vibes.find_files import STDIN, unreadable
 
 
@@ -42,6 +41,7 @@ def mcp_command(
     ] = None,
     engine_name: options.EngineName = None,
     rehearse: options.Rehearse = False,
+    with_activities: options.WithActivities = False,
     store: options.Store = None,
     locked: options.LockedOption = False,
     root: options.Roots = None,
@@ -68,9 +68,8 @@ def mcp_command(
             raise CompileError([problems.settings.MissingExtra(feature="`instrc mcp`", extra="mcp", package=package)]) from None
         programs = [prepare(file, project=options.project_of(root, shared, locked=locked)) for file in files]
         show_warnings(programs, shape)
-        if any(Process.describes(each.document) for each in programs):
-            warn_of_made_up_answers(model, programs[0].settings, rehearse=rehearse)
-        service = service_of(programs, engine(store, engine_name), model=model, rehearse=rehearse)
+        kept = engine(store, engine_name)
+        service = service_of(programs, kept, model=model, rehearse=options.rehearse_mode(rehearse, with_activities))
     if http is None:
         run_to_end(serve_stdio(service))
     else:

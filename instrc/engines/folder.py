@@ -14,6 +14,7 @@ from typing import Unpack, cast
 from instrc import problems
 from instrc.engines.memory import LiveRun, StoredRun, questions_of
 from instrc.problems.problem import CompileError
+from instrc.runtime.effects import Invention
 from instrc.runtime.engine import Engine, EngineOptions, Equip, Launch, Question, Run, RunReport, RunStatus, TracedEngine, chosen
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Outcome
@@ -231,6 +232,11 @@ class EngineRun(Run):
     def questions(self) -> list[Question]:
         """What the run waits for."""
         return list(self.report.questions)
+
+    @property
+    def invented(self) -> tuple[Invention, ...]:
+        """What was made from its schema."""
+        return self.report.invented
 
     @property
     def trace(self) -> list[Event]:

@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib import import_module
@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias, Unpack, cast
 
 from instrc import problems
 from instrc.compiler.workspace import OptionOverrides, Workspace
-from instrc.engines.prepare import Prepared, activities_of, imported, prepare, rehearsed, unregistered
+from instrc.engines.prepare import Prepared, Reach, activities_of, imported, prepare, reach_of, rehearsed, unregistered
 from instrc.engines.stores import USUAL_FOLDER, require_place, scheme_of
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -24,7 +24,7 @@ from instrc.problems.suggest import nearest
 from instrc.process.flow import Chunk
 from instrc.process.process import Process
 from instrc.runtime.activities import Activities, complaints
-from instrc.runtime.effects import Check, Effects
+from instrc.runtime.effects import INVENTIONS, Check, Effects
 from instrc.runtime.engine import Engine, EngineOptions, Equip, Launch, People, RunReport, ask_people
 from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
 from instrc.runtime.models.batching import Batching
@@ -35,10 +35,10 @@ from instrc.runtime.session import SessionTool
 from instrc.runtime.telemetry import Telemetry, listened, logged
 from instrc.runtime.traces import Event, Sink, join_sinks
 from instrc.text.arguments import is_on
-from instrc.text.jsonvalue import Json, JsonObject, as_integer, as_object, as_text, as_texts, without_type
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_integer, as_object, as_text, as_texts, without_type
 from instrc.text.names import file_name
 from instrc.vibes.project import DEFAULT_PROJECT, Project
-from instrc.vibes.settings import read_settings
+from instrc.vibes.settings import Settings, read_settings
 
 TELEMETRY = "INSTRC_TELEMETRY"
 """The variable of the environment that turns OpenTelemetry on."""
@@ -66,15 +66,19 @@ def equip(run: str, plan: PinnedPlan, how: JsonObject, sink: Sink, own: Own | No
     own = own or Own()
     folder = Path(as_text(how.get("folder", ".")))
     processes, step = as_object(how.get("processes") or {}), plan["options"].get("step")
-    prepared = Prepared(run, plan["process"], folder, _settings_of(folder), processes, step=step)
-    activities = _rehearsed_once(plan, prepared.processes) if how.get("rehearse") else _registered_in(folder)
-    if own.activities:
-        activities = activities.with_those_of(own.activities)
-    words = how.get("model")
-    shared = (
-        _shared_model(words, folder, as_integer(how.get("batch") or 1)) if own.model is None and isinstance(words, str) else None
-    )
-    return equipped(prepared, run, own.model or shared, activities, sink, own.checks)
+    settings = _settings_of(folder)
+    prepared = Prepared(run, plan["process"], folder, settings, processes, step=step)
+    given = own.activities or Activities()
+    if how.get("rehearse") and "results" in as_array(how.get("invented", ["results"])):
+        activities = _rehearsed_once(plan, processes)
+    else:
+        activities = activities_of(prepared, given) if given else _registered_in(folder)
+    model, words = own.model, how.get("model") or settings.run.get("model")  # earlier releases noted none: it was invented
+    if model is None and isinstance(words, str):
+        model = _shared_model(words, folder, as_integer(how.get("batch") or 1))
+    if model is None:
+        _require_model(reach_of(plan, activities, processes), settings)
+    return equipped(prepared, plan, run, model, activities, sink, own.checks, how)
 
 
 def _rehearsed_once(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activities:
@@ -92,7 +96,7 @@ _settings_of = lru_cache(maxsize=16)(read_settings)
 
 @lru_cache(maxsize=16)
 def _registered_in(folder: Path) -> Activities:
-    return activities_of(Prepared("", {}, folder, _settings_of(folder)))
+    return activities_of(Prepared("", {}, folder, _settings_of(folder)), Activities())
 
 
 @lru_cache(maxsize=16)
@@ -104,21 +108,41 @@ def _shared_model(words: str, folder: Path, batch: int) -> Model:
 
 def equipped(
     prepared: Prepared,
+    plan: PinnedPlan,
     run: str,
     model: Model | None,
     activities: Activities,
     sink: Sink | None,
-    checks: Mapping[str, Check] | None = None,
+    checks: Mapping[str, Check],
+    how: JsonObject,
 ) -> Effects:
-    """Return the effects of a run."""
-    imports = {bare_name(name): imported("check", said, prepared.folder) for name, said in prepared.settings.checks.items()}
-    made = cast("dict[str, Check]", imports)
-    made |= {bare_name(name): check for name, check in (checks or {}).items()}
-    others = {words: model_of(words, prepared.folder) for words in set(prepared.settings.models.values())}
-    processes = _all_processes(prepared, activities)
-    heard = join_sinks(sink, logged if listened() else None, Telemetry() if is_on(TELEMETRY) else None)
-    prices = prepared.settings.prices
-    return Effects(run, model or Sample(), activities, heard, made, processes, others=others, prices=prices, step=prepared.step)
+    """Return the effects of a run; without a `model` no step of it may ask the model of the run."""
+    made = {bare_name(name): check for name, check in checks.items()}
+    for name, said in prepared.settings.checks.items():
+        if bare_name(name) not in made:
+            made[bare_name(name)] = cast("Check", imported("check", said, prepared.folder))
+    invented = tuple(each for each in INVENTIONS if each in as_array(how.get("invented") or []))
+    asks_others = not (how.get("rehearse") and "answers" in invented)
+    chosen = set(plan["options"].get("models", {}).values()) if asks_others else ()
+    return Effects(
+        run,
+        model or Sample(),
+        activities,
+        join_sinks(sink, logged if listened() else None, Telemetry() if is_on(TELEMETRY) else None),
+        made,
+        _all_processes(prepared, activities),
+        others={words: model_of(words, prepared.folder) for words in chosen},
+        prices=prepared.settings.prices,
+        step=prepared.step,
+        invented=invented,
+    )
+
+
+def _require_model(reach: Reach, settings: Settings) -> None:
+    """Refuse a run that asks a model where none is chosen: nothing is invented unless that was said."""
+    if None in reach.models:
+        file = None if settings.file is None else settings.file.as_posix()
+        raise CompileError([problems.runs.NoModel(step=reach.models[None], settings=file)])
 
 
 def _all_processes(prepared: Prepared, activities: Activities) -> Mapping[str, Json]:
@@ -131,6 +155,8 @@ def _all_processes(prepared: Prepared, activities: Activities) -> Mapping[str, J
     return found
 
 
+RehearseMode: TypeAlias = bool | Literal["with-activities"]
+"""Whether a run invents answers, and the results of activities too, unless it is to call them."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 """It names files of the store, and a `/` in an id parts a child from its run."""
 
@@ -147,54 +173,72 @@ class Launcher:
         batch: int = 1,
         requests: int | None = None,
         tokens: int | None = None,
-        rehearse: bool = False,
+        rehearse: RehearseMode = False,
     ) -> None:
-        """`model` are its words, before those of the settings; `batch` is how many chunks of one kind share a call of it."""
+        """`model` are its words, before those of the settings; `batch` is how many chunks of one kind share a call of it.
+
+        A rehearsal asks nobody but a model that is given.
+        """
         self.prepared = prepared
         self.own: Own = own or Own()
-        found = rehearsed(plan_of(prepared.document), prepared.processes) if rehearse else activities_of(prepared)
-        self.activities: Activities = found.with_those_of(self.own.activities or Activities())
-        self.how: JsonObject = self._how(model, batch, rehearse=rehearse)
+        if isinstance(self.own.model, Sample):  # any process can make another one
+            model, self.own = "sample", replace(self.own, model=None)
+        makes_results = rehearse is True
+        given = self.own.activities or Activities()
+        self.activities: Activities = (
+            rehearsed(plan_of(prepared.document), prepared.processes) if makes_results else activities_of(prepared, given)
+        )
         settings = prepared.settings.run
         self.plan: PinnedPlan = plan_of(
             prepared.document,
             activities=self.activities.names(),
-            models=models_by_step(prepared.document, by_vibe(prepared), (prepared.name, prepared.step or "")),
+            models=models_of(prepared.document, prepared.settings, prepared.folder, (prepared.name, prepared.step or "")),
             step=prepared.step,
             asks=settings.get("asks", 2),
             elements=settings.get("elements", 100),
             requests=requests if requests is not None else settings.get("requests"),
             tokens=tokens if tokens is not None else settings.get("tokens"),
-            pauses=not rehearse,
+            pauses=not makes_results,
         )
-        wrong = [] if rehearse else list(unregistered(self.plan, self.activities))
+        wrong = [] if makes_results else list(unregistered(self.plan, self.activities))
         if wrong:
             raise CompileError(wrong)
+        self.how: JsonObject = self._how(model, batch, rehearse)
 
-    def _how(self, model: str | None, batch: int, *, rehearse: bool) -> JsonObject:
+    def _how(self, model: str | None, batch: int, rehearse: RehearseMode) -> JsonObject:
         """Return what another process needs to continue a run: plain JSON, without secrets.
 
-        A model that nobody knows is a problem now: a run that has begun with it could never go on.
+        A model that is not chosen, or that nobody knows, is a problem now: a run that has begun with it could never go on.
         """
         prepared, own = self.prepared, self.own
-        words = model or prepared.settings.run.get("model")
-        named = set(prepared.settings.models.values())
-        for each in sorted({words, *named} if isinstance(words, str) and own.model is None else named):
+        reach = reach_of(self.plan, self.activities, prepared.processes)
+        words = model or ("sample" if rehearse else prepared.settings.run.get("model"))
+        if own.model is None and words is None:
+            _require_model(reach, prepared.settings)
+        of_run = words if own.model is None else None
+        invents_all = rehearse and of_run == "sample"
+        asked = {of_run if invents_all else each or of_run for each in reach.models}
+        for each in sorted(each for each in {of_run, *asked} if each):
             model_of(each, prepared.folder)
+        invented: list[Json] = ["answers"] if "sample" in asked else []
+        if invented and reach.handlers and not rehearse:
+            raise CompileError(problems.runs.RealActivity(activity=name) for name in reach.handlers)
+        invented += ["results"] if rehearse is True else []
         how: JsonObject = {
             "folder": prepared.folder.absolute().as_posix(),
             "model": words,
-            "rehearse": rehearse,
+            "rehearse": bool(rehearse),
             "batch": batch,
             "processes": prepared.processes,
         }
+        how |= {"invented": invented} if invented or rehearse else {}
         return {**how, "own": [*own.words]} if own.words else how
 
     def effects(self, run: str, watch: Sink | None) -> Effects:
         """Return the effects of a run that only this process carries."""
         words = self.how["model"]
         model = model_of(words, self.prepared.folder) if self.own.model is None and isinstance(words, str) else self.own.model
-        return equipped(self.prepared, run, model, self.activities, watch, self.own.checks)
+        return equipped(self.prepared, self.plan, run, model, self.activities, watch, self.own.checks, self.how)
 
     def launch(self, given: Json, run: str | None = None, entry: Json = None) -> Launch:
         """Return a run that is to begin; `CompileError` if its inputs do not fit.
@@ -257,15 +301,20 @@ def given_inputs(declared: Json, given: Json, wrong: list[Problem]) -> dict[str,
     return inputs
 
 
-def by_vibe(prepared: Prepared) -> dict[str, str]:
+def models_of(document: Json, settings: Settings, folder: Path, names: Iterable[str]) -> dict[str, str]:
+    """Return the model of each step of a document for which the project in a folder has set one; see `models_by_step`."""
+    return models_by_step(document, _by_vibe(settings, folder), names)
+
+
+def _by_vibe(settings: Settings, folder: Path) -> dict[str, str]:
     """Return the models that the project has set; a pattern with a folder, `judge/*`, is that of the vibes which are there."""
     found: dict[str, str] = {}
-    for pattern, model in prepared.settings.models.items():
+    for pattern, model in settings.models.items():
         place = pattern.removeprefix("aug:").strip("/")
         if "/" not in place:
             found[pattern] = model
             continue
-        for root in prepared.settings.roots or (prepared.folder / "schemas",):
+        for root in settings.roots or (folder / "schemas",):
             for file in sorted(root.rglob("*.vibe.json")):
                 name = file.relative_to(root).as_posix().removesuffix(".vibe.json").partition("@")[0]
                 if fnmatchcase(name, place):
@@ -439,7 +488,7 @@ def offers_of(
     engine: Engine,
     model: str | None,
     *,
-    rehearse: bool,
+    rehearse: RehearseMode,
     project: Project = DEFAULT_PROJECT,
 ) -> Iterator[SessionTool]:
     """Yield the exports of a file as tools of a session."""
@@ -483,8 +532,11 @@ _going: set[asyncio.Future[RunReport]] = set()
 """Runs that go on alone: the loop itself keeps no hold on tasks."""
 
 
-def session_model(words: str | None, file: Path) -> Model:
+def session_model(words: str | None, file: Path, *, rehearse: bool = False) -> Model:
     """Return the model of a session: the one that is named, else that of the project."""
     settings = read_settings(file.parent)
     folder = settings.file.parent if settings.file is not None else file.parent
-    return model_of(words or settings.run.get("model") or "sample", folder)
+    chosen = words or ("sample" if rehearse else settings.run.get("model"))
+    if chosen is None:
+        _require_model(Reach({None: "chat"}), settings)
+    return model_of(str(chosen), folder)

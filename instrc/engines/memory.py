@@ -9,7 +9,7 @@ from inspect import isawaitable
 from time import time
 from typing import TypedDict
 
-from instrc.runtime.effects import Effects
+from instrc.runtime.effects import Effects, Invention
 from instrc.runtime.engine import People, Question, Run, RunStatus, chosen, question_of, require_fit
 from instrc.runtime.interpreter import documents, versions
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
@@ -224,6 +224,11 @@ class LiveRun(Run):
     def id(self) -> str:
         """The id of the run."""
         return self.effects.run
+
+    @property
+    def invented(self) -> tuple[Invention, ...]:
+        """What was made from its schema."""
+        return self.effects.invented
 
     @property
     def trace(self) -> list[Event]:

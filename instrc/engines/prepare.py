@@ -21,7 +21,7 @@ from instrc.process.flow import Chunk
 from instrc.process.process import Process
 from instrc.runtime.activities import ONCE, Activities, Activity
 from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
-from instrc.runtime.interpreter.v1.runnable import RunnablePlan
+from instrc.runtime.interpreter.v1.runnable import PlanUnit, RunnablePlan
 from instrc.runtime.models.model import instance_of
 from instrc.runtime.plan import plan_of
 from instrc.runtime.served_activities import served
@@ -175,7 +175,8 @@ def _named_by_plans(document: Json, artefact: Artefact | None, workspace: Worksp
     while waiting:
         document, artefact, name = waiting.pop()
         said = [] if artefact is None or artefact.plan is None else files_of_processes(artefact.plan.flat.graph)
-        others = [each for each in _addresses(document) if each not in dict(said)]
+        listed = _addresses(Process.from_json(document)) if Process.describes(document) else []
+        others = [each for each in listed if each not in dict(said)]
         for address, path in (*said, *((each, _file_at(each, workspace, name)) for each in others)):
             if address not in found:
                 files[address] = path
@@ -189,11 +190,9 @@ def _named_by_plans(document: Json, artefact: Artefact | None, workspace: Worksp
     return found
 
 
-def _addresses(document: Json) -> list[str]:
-    """Return the addresses of the processes that plans of a document may call."""
-    if not Process.describes(document):
-        return []
-    chunks = [context for context in Process.from_json(document).contexts() if isinstance(context, Chunk)]
+def _addresses(process: Process) -> list[str]:
+    """Return the addresses of the processes that plans of a process may call."""
+    chunks = [context for context in process.contexts() if isinstance(context, Chunk)]
     plans = [step.plan for chunk in chunks for step in chunk.steps if isinstance(step.plan, dict)]
     said = [tool.get("process") for plan in plans for tool in plan.values() if isinstance(tool, dict)]
     return [address for address in dict.fromkeys(said) if isinstance(address, str)]
@@ -205,19 +204,24 @@ def _addresses(document: Json) -> list[str]:
 _ADDRESS = "aug:"
 
 
-def activities_of(prepared: Prepared, workspace: Workspace | None = None) -> Activities:
-    """Return the activities that the project has registered."""
+def activities_of(prepared: Prepared, own: Activities) -> Activities:
+    """Return the activities that the project has registered, and those of the caller, which come before them.
+
+    What the caller replaces is not looked up: it need not be there.
+    """
     found = Activities()
     for name, said in prepared.settings.activities.items():
+        if own.find(name) is not None:
+            continue
         if isinstance(said, str) and said.startswith(_ADDRESS):
             where = (prepared.folder / "pyproject.toml").as_posix()
-            process, named = process_at(said, workspace or Workspace(), where)
+            process, named = process_at(said, Workspace(), where)
             found.add(name, Activity(name, None, process, processes=named))
         elif isinstance(said, str):
             found.add(name, imported("activity", said, prepared.folder))
         elif isinstance(said, dict):
             found.add(name, served(name, said, prepared.folder))
-    return found
+    return found.with_those_of(own)
 
 
 def rehearsed(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activities:
@@ -258,19 +262,63 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
 
 def called_activities(plan: PinnedPlan) -> Iterable[tuple[str, Json]]:
     """Yield the activities that a plan calls, with the schema of what they give back."""
-    for region in RunnablePlan(plan).regions:
-        for unit in region.units:
-            if unit.kind in {"activity", "fire"}:
-                step = unit.steps[0]
-                schema = unit.schema
-                if step.output and isinstance(schema, dict):
-                    inside = as_object(schema["properties"])["output"]
-                    schema = {**inside, "$defs": schema["$defs"]} if "$defs" in schema and isinstance(inside, dict) else inside
-                yield step.activity or step.key, schema
-            elif unit.kind == "plan":
-                for name, tool in (unit.steps[0].plan or {}).items():
-                    if isinstance(tool, dict) and not isinstance(tool.get("process"), str):
-                        yield str(tool.get("activity", name)), tool.get("output", True)
+    yield from _called_of(unit for region in RunnablePlan(plan).regions for unit in region.units)
+
+
+def _called_of(units: Iterable[PlanUnit]) -> Iterable[tuple[str, Json]]:
+    for unit in units:
+        if unit.kind in {"activity", "fire"}:
+            step = unit.steps[0]
+            schema = unit.schema
+            if step.output and isinstance(schema, dict):
+                inside = as_object(schema["properties"])["output"]
+                schema = {**inside, "$defs": schema["$defs"]} if "$defs" in schema and isinstance(inside, dict) else inside
+            yield step.activity or step.key, schema
+        elif unit.kind == "plan":
+            for name, tool in (unit.steps[0].plan or {}).items():
+                if isinstance(tool, dict) and not isinstance(tool.get("process"), str):
+                    yield str(tool.get("activity", name)), tool.get("output", True)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Whom a run may ask and call, the processes included that serve its activities."""
+
+    models: Mapping[str | None, str] = field(default_factory=dict)
+    """The words of models, `None` for the model of the run; with a step that each of them fills in."""
+    handlers: tuple[str, ...] = ()
+    """The activities that something outside carries out: a function, an HTTP service, a tool of an MCP server."""
+
+
+def reach_of(plan: PinnedPlan, activities: Activities, processes: Mapping[str, Json]) -> Reach:
+    """Return whom a run may ask and call."""
+    models: dict[str | None, str] = {}
+    handlers: dict[str, None] = {}
+    known = {**dict(activities.processes()), **processes}
+    waiting, seen = [plan], {plan["digest"]}
+
+    def enter(process: Json) -> None:
+        below = plan_of(process, activities=activities.names())
+        if below["digest"] not in seen:
+            seen.add(below["digest"])
+            waiting.append(below)
+
+    while waiting:
+        runnable = RunnablePlan(waiting.pop())
+        units = [unit for region in runnable.regions for unit in region.units]
+        for unit in units:
+            if unit.kind == "model":
+                models.setdefault(unit.model, unit.called or unit.steps[0].key)
+        for address in _addresses(runnable.process):
+            if address in known:
+                enter(known[address])
+        for name in (*(name for name, _ in _called_of(units)), *runnable.options.get("fires", {}).values()):
+            found = activities.find(name)
+            if found is not None and found.process is not None:
+                enter(found.process)
+            elif found is not None:
+                handlers[found.name] = None
+    return Reach(models, tuple(handlers))
 
 
 def unregistered(plan: PinnedPlan, activities: Activities) -> Iterable[Problem]:

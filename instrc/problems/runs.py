@@ -130,6 +130,38 @@ class UnregisteredActivity(Problem):
         return "register it under `[tool.instrc.activities]` or in `activities=`, or rehearse: `--rehearse`, `instrc.rehearse`"
 
 
+class NoModel(Problem):
+    name = "no-model"
+
+    step: str
+    """A step that a model fills in."""
+    settings: str | None
+    """The file of the settings, which name none; `None` if there is no file."""
+
+    @property
+    def message(self) -> str:
+        where = f"`{self.settings}` names none" if self.settings else "there is no `pyproject.toml` here that names one"
+        return f"`{self.step}` needs a model, and no model is chosen: {where}"
+
+    @property
+    def hint(self) -> str:
+        return (
+            "choose one by `--model` (`model=` in Python), or by `model` under `[tool.instrc.run]`; "
+            "or rehearse with invented answers: `--rehearse` (`rehearse=True`)"
+        )
+
+
+class RealActivity(Problem):
+    name = "real-activity"
+    message = "`{activity}` would be called with invented answers: they come from the model `sample`"
+    hint = (
+        "`--rehearse` (`rehearse=True`) invents its result too; "
+        '`--rehearse-with-activities` (`rehearse="with-activities"`) calls it'
+    )
+
+    activity: str
+
+
 class UnusableSetting(Problem):
     name = "unusable-setting"
     message = "the {what} `{word}` cannot be used: {reason}"

@@ -112,6 +112,9 @@ def cost_of(prices: Prices, model: str | None, usage: Mapping[str, int]) -> floa
 _T = TypeVar("_T")
 Check: TypeAlias = Callable[[Json], str | None]
 """Looks at what a step has filled in; a text says what is wrong with it, and the model is asked again."""
+Invention: TypeAlias = Literal["answers", "results"]
+INVENTIONS: Final[tuple[Invention, ...]] = ("answers", "results")
+"""What a rehearsal makes from schemas: the answers of models, the results of activities."""
 RunChild: TypeAlias = Callable[[str, Json, ActivityCommand], Awaitable[Result | None]]
 """Runs a process as a child: its run id, its JSON, and the command that it serves; `None` if it waits for somebody."""
 
@@ -146,6 +149,8 @@ class Effects:
     """What the project has set that models cost."""
     step: str | None = None
     """The name of the only step of a tool, whose answer has no key for it."""
+    invented: tuple[Invention, ...] = ()
+    """What is made from its schema in this run, instead of being asked for or done."""
     first: int = 1
     """The number of the first attempt; an engine that tries again itself counts on."""
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -199,6 +204,8 @@ class Effects:
         }
         if reply.sent is not None:
             facts["sent"] = reply.sent
+        if reply.invented:
+            facts["invented"] = True
         self.tell("answered", command["id"], **facts)
         return {"ok": answer, "usage": reply.usage, **({"complaints": wrong} if wrong else {})}
 
@@ -247,7 +254,10 @@ class Effects:
         if isinstance(value, Pending):
             self.tell("pending", command["id"], activity=found.name)
             return None
-        self.tell("returned", command["id"], output=value, seconds=monotonic() - began, attempt=attempt)
+        facts: EventFacts = {"output": value, "seconds": monotonic() - began, "attempt": attempt}
+        if "results" in self.invented:
+            facts["invented"] = True
+        self.tell("returned", command["id"], **facts)
         return {"ok": value}
 
     async def _retried(

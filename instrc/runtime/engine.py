@@ -12,10 +12,10 @@ from typing import Literal, Protocol, TypeAlias, TypedDict, TypeVar, runtime_che
 
 from instrc import problems
 from instrc.problems.problem import CompileError
-from instrc.runtime.effects import Effects
+from instrc.runtime.effects import INVENTIONS, Effects, Invention
 from instrc.runtime.interpreter import documents
 from instrc.runtime.traces import Event, Sink, join_sinks, read_trace, written_to
-from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.jsonvalue import Json, JsonObject, as_texts
 
 # What a run waits for: a person, or a system that answers later.
 
@@ -133,6 +133,12 @@ class RunReport:
     ended: float | None = None
     how: JsonObject = field(default_factory=dict)
     record: JsonObject | None = None
+
+    @property
+    def invented(self) -> tuple[Invention, ...]:
+        """What was made from its schema, instead of being asked for or done."""
+        named = as_texts(self.how.get("invented") or [])
+        return tuple(each for each in INVENTIONS if each in named)
 
 
 Equip: TypeAlias = "Callable[[str, documents.PinnedPlan, JsonObject, Sink], Effects]"
@@ -288,6 +294,11 @@ class Run(ABC):
     @abstractmethod
     def questions(self) -> Sequence[Question]:
         """What the run waits for."""
+
+    @property
+    @abstractmethod
+    def invented(self) -> tuple[Invention, ...]:
+        """What was made from its schema: `answers` of models, `results` of activities; nothing, unless that was asked for."""
 
     @property
     @abstractmethod

@@ -69,6 +69,8 @@ class EventFacts(TypedDict, total=False):
     attempt: int
     seconds: float
     outcome: Outcome | None
+    invented: bool
+    """The answer or the result is made from its schema: nobody was asked, and nothing was called."""
 
 
 class Event(EventFacts):

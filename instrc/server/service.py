@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from instrc import problems
-from instrc.engines.launch import Launcher
+from instrc.engines.launch import Launcher, RehearseMode
 from instrc.engines.prepare import Prepared
 from instrc.problems.problem import CompileError
 from instrc.process.process import Process
@@ -226,7 +226,13 @@ class Service(Offers):
             raise
 
 
-def service_of(programs: Iterable[Prepared], engine: Engine, *, model: str | None = None, rehearse: bool = False) -> Service:
+def service_of(
+    programs: Iterable[Prepared],
+    engine: Engine,
+    *,
+    model: str | None = None,
+    rehearse: RehearseMode = False,
+) -> Service:
     """Return the service of some programs: a tool is filled in by who calls it, anything else is started."""
     service = Service(engine=engine)
     processes = False
@@ -234,7 +240,7 @@ def service_of(programs: Iterable[Prepared], engine: Engine, *, model: str | Non
         document = prepared.document
         if Process.describes(document) or (isinstance(document, dict) and "activity" in document):
             processes = True
-            _offer_process(service, prepared, model, rehearse=rehearse)
+            _offer_process(service, prepared, Launcher(prepared, model=model, rehearse=rehearse))
         else:
             _offer_tool(service, prepared)
     if processes:
@@ -256,9 +262,7 @@ def _offer_tool(service: Service, prepared: Prepared) -> None:
     service.offer(prepared.name, Tool(prepared.name, prepared.document), call)
 
 
-def _offer_process(service: Service, prepared: Prepared, model: str | None, *, rehearse: bool) -> None:
-    launcher = Launcher(prepared, model=model, rehearse=rehearse)
-
+def _offer_process(service: Service, prepared: Prepared, launcher: Launcher) -> None:
     async def call(inputs: JsonObject) -> Json:
         return await service.start(launcher, inputs)
 

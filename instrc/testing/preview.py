@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,8 +14,9 @@ from instrc.process.flow import Chunk, Step
 from instrc.process.picture import printable
 from instrc.process.process import Process
 from instrc.runtime.interpreter.documents import Command
-from instrc.runtime.interpreter.v1.runnable import schema_without_engine
+from instrc.runtime.interpreter.v1.runnable import PlanUnit, RunnablePlan, schema_without_engine
 from instrc.runtime.models.model import instance_of, model_message, tool_name
+from instrc.runtime.plan import plan_of
 from instrc.testing.rehearsal import rehearsal_of
 from instrc.text.jsonvalue import Json
 
@@ -33,9 +34,10 @@ PREVIEWED_COMMANDS: Final = 4_000
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """One chunk of the model."""
+    """One chunk of the model, or the part of one that another model fills in."""
 
     chunk: str
+    """Its name; of a part with its first step, as in the id of the command: `llmContext1.step2_judge`."""
     name: str
     """Of the tool that the model fills in."""
     steps: tuple[str, ...]
@@ -45,25 +47,36 @@ class ModelCall:
     """What the model fills in."""
     kept: dict[str, dict[str, Json]]
     """What the engine keeps back of each step."""
+    model: str | None = None
+    """The model that the project has set for it."""
 
 
-def calls_of(artefact: Artefact, given: str) -> tuple[ModelCall, ...]:
-    """Return the calls of the model, in the order in which they stand in the process; `given` is the request."""
+def calls_of(artefact: Artefact, given: str, models: Mapping[str, str] | None = None) -> tuple[ModelCall, ...]:
+    """Return the calls of the model, in the order in which they stand in the process.
+
+    `given` is the request; `models` are those of steps, which divide chunks as in a run.
+    """
     process, _ = located_process(artefact)
     document = artefact.documents[artefact.kind]
-    chunks = [each.name for each in process.contexts() if isinstance(each, Chunk) and each.executor == "model"]
-    reached = _reached(document, given, _inputs(process), len(chunks), artefact.step)
+    regions = RunnablePlan(plan_of(document, models=models)).regions
+    units: dict[str, list[PlanUnit]] = {}
+    for unit in (unit for region in regions for unit in region.units if unit.kind == "model"):
+        units.setdefault(unit.context, []).append(unit)
+    divided = {(unit.context, unit.steps[0].key): unit.id for parts in units.values() if len(parts) > 1 for unit in parts}
+    watched = _ReachedCalls(divided, artefact.step, sum(map(len, units.values())))
+    rehearsal_of(document, {"prompt": given}, _inputs(process), watched.see, watched.enough, models)
     found: list[ModelCall] = []
     for context in process.contexts():
-        if isinstance(context, Chunk) and context.executor == "model":
-            steps = tuple(step.key for step in context.steps)
-            sent, schema, name = reached.get(context.name, (None, None, tool_name(context.name, steps, None)))
-            shown = (
-                schema if sent is not None else schema_without_engine(context, context.steps, process.definitions, alone=False)
-            )
-            found.append(
-                ModelCall(context.name, name, steps, sent, shown, {step.key: _engine_keywords(step) for step in context.steps})
-            )
+        for unit in units.get(context.name, ()):
+            assert isinstance(context, Chunk)
+            keys = {step.key for step in unit.steps} if unit.id in divided.values() else None
+            steps = tuple(step for step in context.steps if keys is None or step.key in keys)
+            names = tuple(step.key for step in steps)
+            sent, schema, name = watched.found.get(unit.id, (None, None, tool_name(context.name, names, None)))
+            if sent is None:
+                schema = schema_without_engine(context, steps, process.definitions, alone=False)
+            kept = {step.key: _engine_keywords(step) for step in steps}
+            found.append(ModelCall(unit.id, name, names, sent, schema, kept, unit.model))
     return tuple(found)
 
 
@@ -89,29 +102,29 @@ def _engine_keywords(step: Step) -> dict[str, Json]:
     return {word: schema[word] for word in ("references", "arguments", "activity", "within", "delay") if word in schema}
 
 
-def _reached(
-    document: Json, given: str, inputs: dict[str, Json], wanted: int, only: str | None
-) -> dict[str, tuple[str, Json, str]]:
-    """Return message, schema and name of the tool of each chunk that a rehearsal reaches.
+class _ReachedCalls:
+    """Message, schema and name of the tool of each call that a rehearsal reaches, by what `ModelCall.chunk` is."""
 
-    `wanted` is how many there are, `only` the name of the only step of a program.
-    """
-    found: dict[str, tuple[str, Json, str]] = {}
-    in_vain = 0
+    def __init__(self, divided: Mapping[tuple[str, str], str], only: str | None, wanted: int) -> None:
+        """`divided` has the parts of chunks by chunk and first step, `only` is the name of the only step of a program."""
+        self.divided = divided
+        self.only = only
+        self.wanted = wanted
+        self.found: dict[str, tuple[str, Json, str]] = {}
+        self._in_vain = 0
 
-    def watch(command: Command) -> None:
-        nonlocal in_vain
-        in_vain += 1
-        if command["kind"] == "model" and command["chunk"] not in found:
-            name = tool_name(command["chunk"], command["steps"], only)
-            found[command["chunk"]] = model_message(command), command["schema"], name
-            in_vain = 0
+    def see(self, command: Command) -> None:
+        self._in_vain += 1
+        if command["kind"] != "model":
+            return
+        steps = command["steps"]
+        call = self.divided.get((command["chunk"], steps[0]), command["chunk"]) if steps else command["chunk"]
+        if call not in self.found:
+            self.found[call] = model_message(command), command["schema"], tool_name(command["chunk"], steps, self.only)
+            self._in_vain = 0
 
-    def enough() -> bool:
-        return len(found) == wanted or in_vain > PREVIEWED_COMMANDS
-
-    rehearsal_of(document, {"prompt": given}, inputs, watch, enough)
-    return found
+    def enough(self) -> bool:
+        return len(self.found) == self.wanted or self._in_vain > PREVIEWED_COMMANDS
 
 
 _SAID = (

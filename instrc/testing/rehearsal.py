@@ -274,10 +274,12 @@ def rehearsal_of(
     made: Mapping[str, Json],
     watch: Watch = lambda _command: None,
     enough: Callable[[], bool] = lambda: False,
+    models: Mapping[str, str] | None = None,
 ) -> Rehearsal:
     """Return a rehearsal of a compiled document; inputs that are not given are those that were `made`, or other ones.
 
     `watch` is given each command of each run that was tried; no further run is tried where it is `enough`.
+    `models` are those of steps, which divide chunks as in a run.
     """
     best: Rehearsal | None = None
     before: Json = None
@@ -285,7 +287,7 @@ def rehearsal_of(
         short = _shorten_loops(document, rounds)
         if short == before or (best is not None and not best.missed):
             break
-        plan = plan_of(short)
+        plan = plan_of(short, models=models)
         program = RunnablePlan(plan)
         found = _RunSearch(program, plan, {"prompt": "a", **made, **given}, points_of(program, given), watch, enough).result()
         best = found if best is None or len(found.missed) < len(best.missed) else best

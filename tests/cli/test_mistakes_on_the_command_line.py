@@ -95,6 +95,7 @@ def test_a_misspelt_value_of_run_is_told_with_what_was_meant(
     instrc: Instrc, folder: Path, words: tuple[str, ...], said: str
 ) -> None:
     (folder / "greet.aug").write_text('"Greet" | @{ title: "Greet", type: "object", properties: { text: { type: "string" } } }')
-    done = instrc("run", "greet.aug", "--input", "hello", *words) if words[0] != "--input" else instrc("run", "greet.aug", *words)
+    given = () if words[0] == "--input" else ("--input", "hello")
+    done = instrc("run", "greet.aug", *given, *words, "--rehearse")
     assert done.code != 0
     assert said in done.err

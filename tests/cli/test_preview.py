@@ -19,6 +19,7 @@ from command_lines import Instrc
 import instrc as library
 from instrc.testing import rehearsal  # counts its runs
 from instrc.testing.preview import calls_of
+from instrc.text.jsontext import dumps
 
 PROCESS = """
 "Do it"
@@ -177,3 +178,25 @@ def test_a_preview_looks_for_calls_of_the_model_only_and_not_forever(
 def test_the_only_step_of_a_program_gives_its_name_to_the_tool(instrc: Instrc, folder: Path) -> None:
     (folder / "one.aug").write_text('tool it = @{ title: "Tell a joke", type: "object", properties: { joke: {} } }')
     assert re.findall(r'"name": "(.*)"', instrc("preview", "one.aug", "--target", "openai").out) == ["tell_a_joke"]
+
+
+def test_a_chunk_that_several_models_fill_in_is_shown_as_it_is_sent(instrc: Instrc, folder: Path) -> None:
+    """A run divides it in the same way: what a model is sent is the message and the schema of the preview."""
+    (folder / "two.aug").write_text("const a = Write(prompt); const b = Judge(a); const c = Mend(b); Keep_User(c)")
+    for name in ("write", "judge", "mend", "keep_User"):
+        (folder / "schemas" / f"{name}.vibe.json").write_text(
+            '{ "properties": { "text": { "type": "string" } }, "required": ["text"] }'
+        )
+    whole = instrc("preview", "two.aug", "--full").out
+    assert re.findall("^── (.*) about", whole, re.MULTILINE) == ["llmContext1 ──"]
+    (folder / "pyproject.toml").write_text('[tool.instrc.models]\n"judg*" = "scripted:judge.json"\n')
+    (folder / "judge.json").write_text('{"judge": {"text": "a"}}')
+    shown = instrc("preview", "two.aug", "--full", "--input", "a").out
+    parts = [f"llmContext1.step{each} ──" for each in ("1_write", "2_judge ── scripted:judge.json", "3_mend")]
+    assert re.findall("^── (.*) about", shown, re.MULTILINE) == parts
+    ran = library.run(folder / "two.aug", "a", rehearse=True)
+    asked = [event for event in ran.trace if event["event"] == "asked"]
+    assert [f"{event['id']} ──" in shown for event in asked] == [True, True, True]
+    for event in asked:
+        assert "\n".join(f"  {line}" for line in event["sent"].rstrip("\n").split("\n")) in shown
+        assert "\n".join(f"  {line}" for line in dumps(event["schema"]).split("\n")) in shown

@@ -107,7 +107,7 @@ def test_one_address_of_two_processes_in_a_run_is_a_problem(project: Path) -> No
     for file in Path("schemas").glob("*.json"):
         Path("sub/schemas", file.name).write_bytes(file.read_bytes())
     with pytest.raises(instrc.CompileError, match="means one process in the program"):
-        instrc.run(Path("sub/run.aug"), "x", model="sample")
+        instrc.run(Path("sub/run.aug"), "x", model="sample", rehearse="with-activities")
 
 
 def test_a_choice_is_among_what_was_found(project: Path) -> None:
@@ -260,7 +260,7 @@ def test_items_that_wait_for_a_person_can_be_answered(project: Path, capsys: pyt
 )
 def test_what_cannot_be_run_is_one_problem(project: Path, capsys: pytest.CaptureFixture[str], line: list[str], name: str) -> None:
     Path("broken.json").write_text("{")
-    assert main(["run", *line, "--input", "x"]) == 1
+    assert main(["run", *line, "--input", "x", *([] if "--model" in line else ["--rehearse"])]) == 1
     assert f"[{name}]" in capsys.readouterr().err
     assert main(["runs", "--json"]) == 0
     assert capsys.readouterr().out == ""  # nothing has begun that could never go on
@@ -410,26 +410,12 @@ def test_an_activity_may_be_a_function_that_returns_a_coroutine() -> None:
     assert run.value == "saved hello"
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [([], True), (["--quiet"], True), (["--model", "sample"], False), (["--rehearse"], False)],
-    ids=lambda value: " ".join(value) or "nothing" if isinstance(value, list) else "",
-)
-def test_answers_that_are_made_up_are_told(
-    options: list[str], project: Path, capsys: pytest.CaptureFixture[str], *, told: bool
-) -> None:
-    (project / "pyproject.toml").unlink()
-    (project / "one.aug").write_text("prompt | Pick")
-    assert main(["run", "one.aug", "--input", "x", "--engine", "memory", *options]) == 0
-    assert ("no model is chosen: its answers are made up" in capsys.readouterr().err) is told
-
-
 @pytest.mark.parametrize(("options", "told"), [([], True), (["--quiet"], False)])
 def test_what_is_suspicious_is_told_before_a_run(
     options: list[str], project: Path, capsys: pytest.CaptureFixture[str], *, told: bool
 ) -> None:
     (project / "one.aug").write_text("input unused; prompt | Pick")
-    assert main(["run", "one.aug", "--input", '{"unused": 1, "prompt": "x"}', "--engine", "memory", *options]) == 0
+    assert main(["run", "one.aug", "--input", '{"unused": 1, "prompt": "x"}', "--rehearse", *options]) == 0
     assert ("[unused-binding]" in capsys.readouterr().err) is told
 
 

@@ -50,6 +50,8 @@ class Reply:
     """What was said beside the value, or instead of it."""
     sent: str | None = None
     """The message, where it was another than that of the request: several chunks shared a call."""
+    invented: bool = False
+    """Nobody was asked: the answer is made from the schema."""
 
 
 class ModelError(Exception):
@@ -174,15 +176,15 @@ def _no_answer(request: Request, reason: str) -> NoReturn:
     raise ModelError(message, code="no-answer")
 
 
-# A model that makes its answers from the schema, so that any process can be rehearsed with no key and no network.
+# A model that invents its answers, so that any process can be rehearsed with no key and no network.
 
 
 class Sample:
-    """Answers every request with a small instance of its schema."""
+    """Answers every request with a small instance of its schema: an invention, which a run tells (`Run.invented`)."""
 
     async def answer(self, request: Request) -> Reply:
         """Make an instance."""
-        return Reply(instance_of(request.schema), model="sample")
+        return Reply(instance_of(request.schema), model="sample", invented=True)
 
 
 def instance_of(schema: Json) -> Json:

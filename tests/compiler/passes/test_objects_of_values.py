@@ -55,7 +55,7 @@ def test_each_member_of_a_nested_object_is_there_when_it_runs(nested: str) -> No
     ended = instrc.run(
         artefact.documents["process"],
         "p",
-        model="sample",
+        rehearse="with-activities",
         activities={"Log_Activity": log, "Look_Activity": lambda _: {"seen": "s"}},
     )
     assert ended.status == "done", ended
