@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 import traceback
@@ -153,7 +154,7 @@ def test_a_traceback_says_where_and_the_way_out(program: Path) -> None:
     with pytest.raises(instrc.CompileError) as caught:
         instrc.compile("tool a = Gret(prompt);\ntool b = Anser(prompt);")
     told = "".join(traceback.format_exception(caught.value))
-    assert "program.aug:1:10: did you mean `greet`?" in told.lower()
+    assert "program.aug:1:10: unknown-name: nothing is called `Gret`\n  hint: did you mean `greet`?" in told
     assert "program.aug:2:10" in told
     caught.value.add_note("said by the caller")
     assert "said by the caller" in "".join(traceback.format_exception(caught.value))
@@ -181,3 +182,19 @@ def test_a_text_is_not_taken_for_true(program: Path, call: Callable[[], object])
 def test_a_number_below_zero_is_not_taken_for_zero(call: Callable[[], object]) -> None:
     with pytest.raises(TypeError, match="takes a whole number from 0, not -1"):
         call()
+
+
+def test_the_text_of_an_error_has_the_place_the_message_and_the_hint_of_each_problem() -> None:
+    with pytest.raises(instrc.CompileError) as caught:
+        instrc.compile("Drft(prompt) |\nNope", vibes={"Draft": {"type": "object"}})
+    assert str(caught.value).splitlines()[:3] == [
+        "program.aug:1:1: unknown-name: nothing is called `Drft`",
+        "  hint: did you mean `Draft`? (looked in `<vibes>`, the built-in library)",
+        "program.aug:2:1: unknown-name: nothing is called `Nope`",
+    ]
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # noqa: S301  -- our own
+    shown = "".join(traceback.format_exception(caught.value))
+    assert shown.count("did you mean") == 1
+    with pytest.raises(instrc.CompileError) as caught:
+        instrc.compile(" | ".join(f"Nope{number}" for number in range(25)))
+    assert str(caught.value).endswith("\n… and 5 more problems")

@@ -11,8 +11,8 @@ from msgspec import Struct, StructMeta
 from instrc.text.limits import SHOWN_NAME
 from instrc.text.source import Span
 
-NOTED_PROBLEMS: Final = 5
-"""Problems that stand in the notes of an exception."""
+LISTED_PROBLEMS: Final = 20
+"""Problems that the text of an exception lists; `problems` has all of them."""
 
 
 Severity: TypeAlias = Literal["error", "warning"]
@@ -128,13 +128,19 @@ def _shortened(value: re.Match[str]) -> str:
     return written if len(written) - 2 <= SHOWN_NAME else f"{written[:41]}…{written[-21:]}"
 
 
-def _note(problem: Problem) -> str:
-    """Return the place of a problem and its hint, in one line."""
-    place = ""
-    if problem.at is not None:
-        line, column = problem.at.source.locate(problem.at.start)
-        place = f"{problem.at.source.name}:{line}:{column}"
-    return ": ".join(part for part in (place, shorten_values(problem.hint) if problem.hint else "") if part)
+def _place(problem: Problem) -> str:
+    """Return where a problem is, as `FILE:LINE:COLUMN`; nothing if there is no source text."""
+    if problem.at is None:
+        return ""
+    line, column = problem.at.source.locate(problem.at.start)
+    return f"{problem.at.source.name}:{line}:{column}"
+
+
+def _listed(problem: Problem) -> str:
+    """Return the place, the name and the message of a problem in one line, and its hint in another."""
+    place = _place(problem)
+    told = f"{place}: {problem.name}: {problem}" if place else f"{problem.name}: {problem}"
+    return f"{told}\n  hint: {shorten_values(problem.hint)}" if problem.hint else told
 
 
 class CompileWarning(UserWarning):
@@ -142,24 +148,27 @@ class CompileWarning(UserWarning):
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        note = _note(problem)
+        note = ": ".join(part for part in (_place(problem), shorten_values(problem.hint) if problem.hint else "") if part)
         super().__init__(f"{problem.name}: {problem}" + (f" ({note})" if note else ""))
 
 
 class CompileError(Exception):
-    """Input that cannot be compiled; `problems` says why, warnings included, in order of place."""
+    """Input that cannot be compiled; `problems` says why, warnings included, in order of place.
+
+    Its text, which a traceback shows, has the place, the message and the hint of each.
+    """
 
     problems: tuple[Problem, ...]
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("; ".join(f"{problem.name}: {problem}" for problem in self.problems))
-        self._notes: list[str] | None = None
+        super().__init__(self.problems)
 
-    @property
-    def __notes__(self) -> list[str]:  # type: ignore[override]  # made when it is looked at: few errors are
-        """The notes that a traceback shows below the message: the places and hints of the problems."""
-        if self._notes is None:
-            told = (_note(problem) for problem in self.problems[:NOTED_PROBLEMS])
-            self._notes = [note for note in told if note]
-        return self._notes
+    def __str__(self) -> str:
+        """Return two lines a problem: the place, the name and the message; then the hint."""
+        more = len(self.problems) - LISTED_PROBLEMS
+        lines = [*map(_listed, self.problems[:LISTED_PROBLEMS]), *([f"… and {more} more problems"] if more > 0 else [])]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
