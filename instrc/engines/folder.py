@@ -231,7 +231,7 @@ class EngineRun(Run):
     @property
     def questions(self) -> list[Question]:
         """What the run waits for."""
-        return list(self.report.questions)
+        return [question.apart() for question in self.report.questions]
 
     @property
     def invented(self) -> tuple[Invention, ...]:

@@ -24,6 +24,7 @@ from instrc.problems.suggest import nearest
 from instrc.process.flow import Chunk
 from instrc.process.process import Process
 from instrc.runtime.activities import Activities, complaints
+from instrc.runtime.boundary import NotJsonError, received
 from instrc.runtime.effects import INVENTIONS, Check, Effects
 from instrc.runtime.engine import Engine, EngineOptions, Equip, Launch, People, RunReport, ask_people
 from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
@@ -33,9 +34,9 @@ from instrc.runtime.models.model import Model, Sample
 from instrc.runtime.plan import plan_digest, plan_of
 from instrc.runtime.session import SessionTool
 from instrc.runtime.telemetry import Telemetry, listened, logged
-from instrc.runtime.traces import Event, Sink, join_sinks
+from instrc.runtime.traces import Event, Sink, join_sinks, told_apart
 from instrc.text.arguments import is_on
-from instrc.text.jsonvalue import Json, JsonObject, as_array, as_integer, as_object, as_text, as_texts, without_type
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_integer, as_object, as_text, as_texts, tokens, without_type
 from instrc.text.names import file_name
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.settings import Settings, read_settings
@@ -238,7 +239,7 @@ class Launcher:
         """Return the effects of a run that only this process carries."""
         words = self.how["model"]
         model = model_of(words, self.prepared.folder) if self.own.model is None and isinstance(words, str) else self.own.model
-        return equipped(self.prepared, self.plan, run, model, self.activities, watch, self.own.checks, self.how)
+        return equipped(self.prepared, self.plan, run, model, self.activities, told_apart(watch), self.own.checks, self.how)
 
     def launch(self, given: Json, run: str | None = None, entry: Json = None) -> Launch:
         """Return a run that is to begin; `CompileError` if its inputs do not fit.
@@ -254,6 +255,11 @@ class Launcher:
         if reason is not None:
             wrong.append(problems.runs.UnusableSetting(what="run id", word=str(run), reason=reason))
         inputs = given_inputs(self.prepared.inputs if entry is None else self.plan["process"].get("inputs"), given, wrong)
+        try:
+            inputs = cast("dict[str, Json]", received(inputs))
+        except NotJsonError as error:
+            word = next(iter(tokens(error.pointer)), "prompt")
+            wrong.append(problems.runs.InvalidInput(word=word, reason=f"is not JSON, {error}"))
         if wrong:
             raise CompileError(wrong)
         plan = self.plan

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from inspect import isawaitable
 from time import time
 from typing import TypedDict
 
+from instrc.runtime.boundary import copy_of, said_by
 from instrc.runtime.effects import Effects, Invention
-from instrc.runtime.engine import People, Question, Run, RunStatus, chosen, question_of, require_fit
+from instrc.runtime.engine import People, Question, Run, RunStatus, answer_copied, answer_of, chosen, question_of, require_fit
 from instrc.runtime.interpreter import documents, versions
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
 from instrc.runtime.traces import Event
@@ -129,9 +129,7 @@ class MemoryPort:
 
     async def _ask(self, command: documents.UserCommand) -> documents.Result | None:
         asked = self._asked[command["id"]] = self._asked.get(command["id"], 0) + 1
-        answer = self.people(command) if self.people is not None and asked <= _PATIENCE else None
-        if isawaitable(answer):
-            answer = await answer
+        answer = await answer_of(self.people, command) if self.people is not None and asked <= _PATIENCE else None
         if answer is not None:
             self.effects.tell("told", command["id"], answer=answer, steps=list(command["steps"]))
             return {"ok": answer}
@@ -169,8 +167,7 @@ class _MemoryWork:
             port.deliver("", {})  # what it still did while it was cancelled may be all that the run was busy with
             raise
         except Exception as error:  # noqa: BLE001  -- a defect of ours must end the run, not hang it
-            said = f"{type(error).__name__}: {error}"
-            given = (command["id"], {"error": {"kind": "failed", "code": "defect", "message": said}})
+            given = (command["id"], {"error": {"kind": "failed", "code": "defect", "message": said_by(error)}})
         finally:
             port.busy -= self.counts
         port.deliver(*given)
@@ -233,30 +230,38 @@ class LiveRun(Run):
     @property
     def trace(self) -> list[Event]:
         """What has happened, in order."""
-        return self.events
+        return copy_of(self.events)
 
     @property
     def outcome(self) -> documents.Outcome | None:
         """How it has ended; `None` while it has not."""
+        return copy_of(self._outcome)
+
+    @property
+    def _outcome(self) -> documents.Outcome | None:
         return versions.outcome(self.plan, self.state)
 
     @property
     def status(self) -> RunStatus:
         """In one word how it stands."""
-        outcome = self.outcome
+        outcome = self._outcome
         if outcome is not None:
             return outcome["status"]
-        return "cancelled" if self.cancelled else "waiting" if self.questions else "running"
+        return "cancelled" if self.cancelled else "waiting" if self._questions else "running"
 
     @property
     def record(self) -> JsonObject:
         """What is recorded so far, in the shape of the process."""
-        return versions.record(self.plan, self.state)
+        return copy_of(versions.record(self.plan, self.state))
 
     @property
     def questions(self) -> list[Question]:
         """What the run waits for."""
-        if self.outcome is not None or self.cancelled:
+        return [question.apart() for question in self._questions]
+
+    @property
+    def _questions(self) -> list[Question]:
+        if self._outcome is not None or self.cancelled:
             return []
         return questions_of(self.stored())
 
@@ -269,13 +274,13 @@ class LiveRun(Run):
 
     async def resume_async(self) -> LiveRun:
         """Do what `resume` does, from code that is asynchronous."""
-        if self.outcome is None and not self.cancelled:
+        if self._outcome is None and not self.cancelled:
             await self._resume_children()
             open_ = {command["id"] for command in versions.pending(self.plan, self.state)}
             self.due = {name: at for name, at in self.due.items() if name in open_}
             port = MemoryPort(self.effects, self.people, due=self.due, later=self.later)
             if await drive(self.plan, self.state, port) is not None:
-                self.effects.tell("ended", outcome=self.outcome)
+                self.effects.tell("ended", outcome=self._outcome)
             await port.drain()
         return self
 
@@ -300,12 +305,13 @@ class LiveRun(Run):
 
     async def cancel_async(self) -> LiveRun:
         """Do what `cancel` does, from code that is asynchronous."""
-        self.cancelled = self.outcome is None
+        self.cancelled = self._outcome is None
         return self
 
     def accept(self, step: str, data: Json) -> None:
         """Take an answer in, without going on."""
-        question = chosen(self.questions, step, self.id)
+        data = answer_copied(step, data)
+        question = chosen(self._questions, step, self.id)
         below, slash, asked = question.id.partition("/")
         if slash:
             self.children[below].accept(asked, data)
@@ -314,8 +320,8 @@ class LiveRun(Run):
         self.effects.tell("told", question.id, answer=data, steps=list(question.steps))
         self.later.discard(question.id)
         versions.apply(self.plan, self.state, question.id, {"ok": data})
-        if self.outcome is not None:
-            self.effects.tell("ended", outcome=self.outcome)
+        if self._outcome is not None:
+            self.effects.tell("ended", outcome=self._outcome)
 
     async def _child(self, run: str, process: Json, command: documents.ActivityCommand) -> documents.Result | None:
         """Run a process that serves an activity, in this process, to its end; `None` if it waits for somebody."""

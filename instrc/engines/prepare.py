@@ -20,6 +20,7 @@ from instrc.problems.suggest import nearest
 from instrc.process.flow import Chunk
 from instrc.process.process import Process
 from instrc.runtime.activities import ONCE, Activities, Activity
+from instrc.runtime.boundary import guarded, words_of
 from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
 from instrc.runtime.interpreter.v1.runnable import PlanUnit, RunnablePlan
 from instrc.runtime.models.model import instance_of
@@ -250,11 +251,12 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
         with_folder = os.fspath(folder.absolute())
         if with_folder not in sys.path:
             sys.path.insert(0, with_folder)
-        found: object = import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
+        with guarded():
+            found: object = import_module(module)
+            for part in name.split("."):
+                found = getattr(found, part)
     except Exception as error:  # noqa: BLE001  -- whatever a module does when it is imported
-        raise CompileError([problems.runs.UnusableSetting(what=what, word=words, reason=str(error))]) from None
+        raise CompileError([problems.runs.UnusableSetting(what=what, word=words, reason=words_of(error))]) from None
     if not callable(found):
         raise CompileError([problems.runs.UnusableSetting(what=what, word=words, reason="it is not a function")])
     return found

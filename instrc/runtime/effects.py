@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import os
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -31,15 +31,23 @@ from instrc.runtime.activities import (
     calling,
     complaints,
 )
-from instrc.runtime.interpreter.documents import ActivityCommand, Complaint, FireCommand, ModelCommand, Result, bare_name
+from instrc.runtime.boundary import ForeignError, NotJsonError, copy_of, guarded, received, said_by, words_of, writable
+from instrc.runtime.interpreter.documents import (
+    ActivityCommand,
+    Complaint,
+    FailureKind,
+    FireCommand,
+    ModelCommand,
+    Result,
+    bare_name,
+)
 from instrc.runtime.models.model import Model, ModelError, Reply, Request, model_message, tool_name
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
 from instrc.schema.strip import Split, holds_meta, split
-from instrc.text.arguments import TOO_MANY_VALUES, WRITTEN_VALUES, writes_over
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.tools.plan_check import with_unique_ids
-from instrc.tools.python_values import WrongArgumentsError, json_of
+from instrc.tools.python_values import WrongArgumentsError
 
 # One call of the handler of an activity: in the loop or in a thread, with its timeout and its heartbeat.
 
@@ -50,47 +58,51 @@ def time_limit(span: float | None) -> AbstractAsyncContextManager[object]:
 
 
 async def attempt_call(activity: Activity, given: Json, call: ActivityCall) -> HandlerResult:
-    """Call a handler once: a coroutine in the loop, a function in a thread; with its timeout and its heartbeat.
+    """Call a handler once, with a copy of what it is given: a coroutine in the loop, a function in a thread.
 
-    What it returns as a typed instance (a model, a dataclass, a date) is JSON then.
+    Its timeout and its heartbeat hold.  What it returns is a copy too, as JSON; a `NotJsonError` if it is none.
     """
-    handler = activity.handler
-    assert handler is not None
-    value: HandlerResult | Awaitable[HandlerResult]
+    assert activity.handler is not None
     async with time_limit(activity.retry.timeout):
         with calling(call):
-            if activity.retry.heartbeat is not None:
-                value = await _beating(handler, given, call, activity.retry.heartbeat)
-            elif asyncio.iscoroutinefunction(handler):
-                value = await handler(given)
-            else:
-                value = await asyncio.to_thread(handler, given)
-            if isinstance(value, Awaitable):  # a function that returns a coroutine
-                value = await value
-    if writes_over(value, WRITTEN_VALUES):
-        raise ActivityError(TOO_MANY_VALUES, retry=False)
-    return cast("HandlerResult", json_of(value))
+            work = _called(activity.handler, copy_of(given))
+            return await (work if activity.retry.heartbeat is None else _beating(work, call, activity.retry.heartbeat))
 
 
-async def _beating(handler: Handler, given: Json, call: ActivityCall, span: float) -> HandlerResult | Awaitable[HandlerResult]:
-    """Call a handler that has to show that it is alive."""
+async def _called(handler: Handler, given: Json) -> HandlerResult:
+    value: HandlerResult | Awaitable[HandlerResult]
+    with guarded():
+        if asyncio.iscoroutinefunction(handler):
+            value = await handler(given)
+        else:
+            value = await asyncio.to_thread(_called_here, handler, given)
+        if isinstance(value, Awaitable):  # a function that returns a coroutine
+            value = await value
+        return value if isinstance(value, Pending) else received(value)
+
+
+def _called_here(handler: Handler, given: Json) -> HandlerResult | Awaitable[HandlerResult]:
+    with guarded():  # no future takes all that a thread may raise
+        return handler(given)
+
+
+async def _beating(work: Coroutine[object, object, HandlerResult], call: ActivityCall, span: float) -> HandlerResult:
+    """Wait for a handler that has to show that it is alive."""
     alive, loop = asyncio.Event(), asyncio.get_running_loop()
     call.beat = partial(loop.call_soon_threadsafe, alive.set)
-    work: asyncio.Future[HandlerResult | Awaitable[HandlerResult]] = asyncio.ensure_future(
-        handler(given) if asyncio.iscoroutinefunction(handler) else asyncio.to_thread(handler, given)
-    )
+    task = asyncio.ensure_future(work)
     try:
-        while not work.done():
+        while not task.done():
             beat = asyncio.ensure_future(alive.wait())
-            either: set[asyncio.Future[HandlerResult | Awaitable[HandlerResult]] | asyncio.Task[Literal[True]]] = {work, beat}
+            either: set[asyncio.Task[HandlerResult] | asyncio.Task[Literal[True]]] = {task, beat}
             done, _ = await asyncio.wait(either, timeout=span, return_when=asyncio.FIRST_COMPLETED)
             beat.cancel()
             alive.clear()
             if not done:
                 raise TimeoutError
-        return await work
+        return await task
     finally:
-        work.cancel()
+        task.cancel()
 
 
 # What models cost: the table of prices that a project has set.
@@ -117,6 +129,10 @@ INVENTIONS: Final[tuple[Invention, ...]] = ("answers", "results")
 """What a rehearsal makes from schemas: the answers of models, the results of activities."""
 RunChild: TypeAlias = Callable[[str, Json, ActivityCommand], Awaitable[Result | None]]
 """Runs a process as a child: its run id, its JSON, and the command that it serves; `None` if it waits for somebody."""
+
+
+NO_JSON = "no-json"
+"""The code of a value that is not JSON."""
 
 
 class AttemptFault(NamedTuple):
@@ -167,29 +183,33 @@ class Effects:
         if command["complaints"]:
             command = {**command, "complaints": _said_once(command)}
         text = model_message(command)
-        name = tool_name(command["chunk"], steps, self.step)
-        request = Request(f"{self.run}/{command['id']}", name, text, command["schema"], command["model"], command)
+        key, name = f"{self.run}/{command['id']}", tool_name(command["chunk"], steps, self.step)
         if command["complaints"]:
             self.tell("rejected", _before(command["id"]), complaints=command["complaints"])
         self.tell("asked", command["id"], chunk=command["chunk"], steps=list(steps), sent=text, schema=command["schema"])
         began = monotonic()
 
         async def answer(_attempt: int) -> Reply:
+            own = copy_of(command)
+            request = Request(key, name, text, own["schema"], own["model"], own)
             async with time_limit(self.model_retry.timeout):
-                return await self.others.get(command["model"] or "", self.model).answer(request)
+                with guarded():
+                    return _copied_reply(await self.others.get(command["model"] or "", self.model).answer(request))
 
         found = await self._retried(command["id"], self.model_retry, answer, _model_fault, began)
-        return self._accepted(command, *found, began) if isinstance(found, tuple) else found
+        if not isinstance(found, tuple):
+            return found
+        try:
+            return self._accepted(command, *found, began)
+        except _CheckError as error:
+            return self._failed(command["id"], str(error), "check", found[1], began, place_of(error.error))
 
     def _accepted(self, command: ModelCommand, reply: Reply, attempt: int, began: float) -> Result:
         answer, numbered = with_unique_ids(reply.answer, command["schema"])
         wrong = [*beyond_schema(reply.complaints, answer, command["schema"]), *self._checked(command, answer)]  # not said twice
         parts: Split = {"output": None, "thoughts": {}, "metrics": {}}
         if holds_meta(answer):
-            try:
-                parts = split(answer, command["schema"])
-            except TypeError as error:  # an adapter of somebody else
-                wrong.append({"pointer": "", "message": f"the answer is not JSON: {error}"})
+            parts = split(answer, command["schema"])
         facts: EventFacts = {
             "answer": answer,
             "thoughts": parts["thoughts"],
@@ -221,9 +241,9 @@ class Effects:
             parts = [(self.step, "", answer)]
         for key, place, part in parts:
             check = self.checks.get(bare_name(key))
-            said = check(split(part)["output"]) if check is not None else None
+            said = None if check is None else _checked_by(check, key, copy_of(split(part)["output"]))
             if said is not None:
-                found.append({"pointer": place, "message": str(said)})
+                found.append({"pointer": place, "message": said})
         return found
 
     async def call(self, command: ActivityCommand | FireCommand) -> Result | None:
@@ -306,12 +326,59 @@ class Effects:
     def _failed(
         self, command: str, error: str, code: str | None, attempt: int, began: float, place: EventFacts | None = None
     ) -> Result:
-        text = redacted(error)
+        text = redacted(writable(error))
         seconds = monotonic() - began
         facts: EventFacts = {"error": text, "code": code, "attempt": attempt, "seconds": seconds, **(place or {})}
         self.tell("failed", command, **facts)
-        said: JsonObject = {"kind": "timeout" if code == "timeout" else "failed", "code": code, "message": text}
+        said: JsonObject = {"kind": _KINDS_BY_CODE.get(code, "failed"), "code": code, "message": text}
         return {"error": {**said, "place": redacted(place["place"])} if place and "place" in place else said}
+
+
+_KINDS_BY_CODE: dict[str | None, FailureKind] = {"timeout": "timeout", NO_JSON: "invalid"}
+
+
+class _CheckError(Exception):
+    """The check of a step has raised an error."""
+
+    def __init__(self, step: str, error: BaseException) -> None:
+        super().__init__(f"the check of `{step}` raised {said_by(error)}")
+        self.error = error
+
+
+def _checked_by(check: Check, step: str, value: Json) -> str | None:
+    """Return what a check says of the value of a step."""
+    try:
+        with guarded():
+            said = check(value)
+            return None if said is None else writable(str(said))
+    except Exception as error:
+        raise _CheckError(step, _own(error)) from error
+
+
+def _copied_reply(reply: Reply) -> Reply:
+    """Return a reply as a copy; a `NotJsonError` if anything but its answer is not JSON."""
+    usage = {str(name): int(count) for name, count in reply.usage.items()}
+    rest = received([reply.cost, reply.model, reply.repairs, reply.complaints, reply.text, reply.sent])
+    cost, model, repairs, complaints, text, sent = cast("_ReplyParts", rest)
+    try:
+        answer = received(reply.answer)
+    except NotJsonError as error:
+        answer, complaints = None, [*complaints, {"pointer": "", "message": f"the answer is not JSON, {error}"}]
+    return Reply(answer, usage, cost, model, tuple(repairs), tuple(complaints), text, sent, reply.invented)
+
+
+_ReplyParts: TypeAlias = "tuple[float | None, str | None, list[str], list[Complaint], str | None, str | None]"
+
+
+def _own(error: Exception) -> BaseException:
+    """Return what code of others has raised itself."""
+    return error.error if isinstance(error, ForeignError) else error
+
+
+def _code_of(error: ActivityError | ModelError) -> str | None:
+    """Return the code of an error as a text, whatever its handler has given."""
+    code: object = error.code
+    return writable(str(code)) if isinstance(code, str | int) else None
 
 
 def _model_fault(error: Exception) -> AttemptFault:
@@ -319,11 +386,13 @@ def _model_fault(error: Exception) -> AttemptFault:
         case TimeoutError():
             return AttemptFault("the model took too long", "timeout", retry=True)
         case ModelError():
-            return AttemptFault(str(error), error.code, retry=error.retry)
+            return AttemptFault(words_of(error), _code_of(error), retry=error.retry)
+        case NotJsonError():
+            return AttemptFault(f"the reply of the model is not JSON, {error}", NO_JSON, retry=False)
         case CompileError():  # a setting is missing, as the key of a provider
             return AttemptFault(error.problems[0].with_hint, error.problems[0].name, retry=False)
         case _:
-            return AttemptFault(f"{type(error).__name__}: {error}", None, retry=False, place=place_of(error))
+            return AttemptFault(said_by(_own(error)), None, retry=False, place=place_of(_own(error)))
 
 
 def _activity_fault(activity: Activity, error: Exception) -> AttemptFault:
@@ -331,12 +400,20 @@ def _activity_fault(activity: Activity, error: Exception) -> AttemptFault:
         case TimeoutError():
             return AttemptFault(f"`{activity.name}` took too long", "timeout", retry=True, place=place_of(error))
         case ActivityError():
-            return AttemptFault(str(error), error.code, retry=error.retry, place=place_of(error))
+            return AttemptFault(words_of(error), _code_of(error), retry=error.retry, place=place_of(error))
         case WrongArgumentsError():
-            return AttemptFault(f"`{activity.name}` {error}", "invalid-input", retry=False, place=_definition(activity.handler))
+            return AttemptFault(
+                f"`{activity.name}` {words_of(error)}", "invalid-input", retry=False, place=_definition(activity.handler)
+            )
+        case NotJsonError():
+            return AttemptFault(
+                f"`{activity.name}` gave what is not JSON, {error}", NO_JSON, retry=False, place=_definition(activity.handler)
+            )
+        case ForeignError(error=own):
+            return AttemptFault(f"`{activity.name}` raised {said_by(own)}", None, retry=False, place=place_of(own))
         case _:
             retry = activity.retry.programming_errors or not isinstance(error, PROGRAMMING_ERRORS)
-            return AttemptFault(f"{type(error).__name__}: {error}", None, retry=retry, place=place_of(error))
+            return AttemptFault(said_by(error), None, retry=retry, place=place_of(error))
 
 
 # Where code of somebody else has failed.
@@ -367,7 +444,7 @@ def place_of(error: BaseException) -> EventFacts:
         if each[0] == first or (each[0].startswith(folder) and "site-packages" not in each[0].removeprefix(folder))
     ]
     written = "".join(traceback.format_exception(type(error), error, trace))
-    return {"place": _shown_line(*own[-1]), "traceback": written[-TRACEBACK_CHARACTERS:]}
+    return {"place": _shown_line(*own[-1]), "traceback": writable(written)[-TRACEBACK_CHARACTERS:]}
 
 
 def _is_passed_over(file: str) -> bool:

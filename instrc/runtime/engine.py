@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,9 +13,10 @@ from typing import Literal, Protocol, TypeAlias, TypedDict, TypeVar, runtime_che
 
 from instrc import problems
 from instrc.problems.problem import CompileError
+from instrc.runtime.boundary import ForeignError, NotJsonError, copy_of, guarded, received, said_by
 from instrc.runtime.effects import INVENTIONS, Effects, Invention
 from instrc.runtime.interpreter import documents
-from instrc.runtime.traces import Event, Sink, join_sinks, read_trace, written_to
+from instrc.runtime.traces import Event, Sink, join_sinks, read_trace, told_apart, written_to
 from instrc.text.jsonvalue import Json, JsonObject, as_texts
 
 # What a run waits for: a person, or a system that answers later.
@@ -39,6 +41,10 @@ class Question:
     schema: Json
     """The JSON Schema that the answer has to satisfy."""
     by: Asker = "person"
+
+    def apart(self) -> Question:
+        """Return it with copies of what it shows: changes in them are nobody else's."""
+        return replace(self, show=copy_of(self.show), schema=copy_of(self.schema))
 
     def below(self, run: str) -> Question:
         """Return it as a question of the run above, of which `run` is a child."""
@@ -164,7 +170,7 @@ class TracedEngine:
         self.folder = folder
         self.equip = equip
         self.people: People | None = options.get("people")
-        self.watch: Sink | None = options.get("watch")
+        self.watch: Sink | None = told_apart(options.get("watch"))
         self.keep: Keep = options.get("keep", "all")
 
     def trace(self, run: str) -> list[Event]:
@@ -224,15 +230,36 @@ async def ask_people(engine: Engine, report: RunReport, people: People | None) -
     """Ask for what a run waits for, until nobody answers any more; `CompileError` for a wrong answer, which leaves it open."""
     while people is not None and report.status == "waiting":
         for question in report.questions:
-            answer = people(question_command(question)) if question.by == "person" else None
-            if isawaitable(answer):
-                answer = await answer
+            answer = await answer_of(people, question_command(question)) if question.by == "person" else None
             if answer is not None:
                 report = await engine.answer(report.run, question.id, answer)
                 break
         else:
             return report
     return report
+
+
+async def answer_of(people: People, command: documents.UserCommand) -> Json:
+    """Return what people answer to a copy of a question; `None`, with a warning, if they raise or give what is not JSON."""
+    try:
+        with guarded():
+            answer = people(copy_of(command))
+            return received(await answer if isawaitable(answer) else answer)
+    except NotJsonError as error:
+        reason = f"the answer is not JSON, {error}"
+    except Exception as error:  # noqa: BLE001  -- it may be anybody's
+        reason = f"`people` raised {said_by(error.error if isinstance(error, ForeignError) else error)}"
+    warnings.warn(f"the question `{command['id']}` stays open: {reason}", RuntimeWarning, stacklevel=2)
+    return None
+
+
+def answer_copied(step: str, data: object) -> Json:
+    """Return an answer that somebody gives as a copy; a `CompileError` if it is not JSON."""
+    try:
+        return received(data)
+    except NotJsonError as error:
+        problem = problems.runs.RejectedAnswer(step=step, pointer=error.pointer, reason=error.reason)
+        raise CompileError([problem]) from None
 
 
 _T = TypeVar("_T")

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeVar, cast
 
-from instrc.runtime.interpreter.documents import Result
-from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
 
 _NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
@@ -113,12 +111,3 @@ def _variable(name: str) -> str:
 def refuse_table(reason: str) -> NoReturn:
     """Say what is wrong with a table."""
     raise UnusableTableError(reason)
-
-
-def as_recorded(result: Result) -> Result:
-    """Return a result as it is read back from a store: pure JSON, without secrets."""
-    try:
-        return cast("Result", redacted(loads(dumps(result, indent=False))))
-    except (TypeError, ValueError, RecursionError) as error:
-        message = f"the result is not JSON: {error}"
-        return {"error": {"kind": "failed", "code": "no-json", "message": redacted(message)}}

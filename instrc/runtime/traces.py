@@ -9,6 +9,7 @@ from pathlib import Path
 from time import time
 from typing import Final, Literal, NotRequired, TypeAlias, TypedDict, TypeGuard, cast
 
+from instrc.runtime.boundary import copy_of, guarded, words_of
 from instrc.runtime.interpreter.documents import Complaint, Outcome
 from instrc.runtime.secrets import redacted
 from instrc.text.files import read_regular
@@ -153,9 +154,15 @@ def join_sinks(*sinks: Sink | None) -> Sink:
 def tell_sink(sink: Sink, event: Event) -> None:
     """Tell an event; whoever watches a run does not end it."""
     try:
-        sink(event)
+        with guarded():
+            sink(event)
     except Exception as error:  # noqa: BLE001  -- it may be anybody's
-        warnings.warn(f"an event of `{event['run']}` could not be told: {error}", RuntimeWarning, stacklevel=3)
+        warnings.warn(f"an event of `{event['run']}` could not be told: {words_of(error)}", RuntimeWarning, stacklevel=3)
+
+
+def told_apart(watch: Sink | None) -> Sink | None:
+    """Return a sink that gives whoever watches a copy of each event, so that nobody else is told of changes in it."""
+    return None if watch is None else lambda event: tell_sink(watch, copy_of(event))
 
 
 def _append(file: Path, line: str) -> None:

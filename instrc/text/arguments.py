@@ -251,6 +251,25 @@ def writes_over(value: object, limit: int) -> bool:
 
     What holds itself is left to whoever reads it.
     """
+    return holds_over(value, limit) and _shares_over(value, limit)
+
+
+def holds_over(value: object, limit: int) -> bool:
+    """Tell fast whether over `limit` values are met on the way through a value, in which a circle has no end."""
+    if type(value) not in _CONTAINERS:
+        return False
+    left, waiting = limit, [value]
+    while waiting:
+        here = waiting.pop()
+        parts = _parts(here)
+        left -= len(parts) + 1
+        if left < 0:
+            return True
+        waiting += [part for part in parts if type(part) in _CONTAINERS]
+    return False
+
+
+def _shares_over(value: object, limit: int) -> bool:
     sizes: dict[int, int] = {}
     opened: set[int] = set()
     stack: list[object] = [value]

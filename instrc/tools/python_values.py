@@ -52,7 +52,7 @@ def json_of(value: object, *, as_input: bool = False) -> object:
 def _read(value: object, *, as_input: bool) -> object:
     if type(value) in _PLAIN:
         return value
-    if type(value) in {list, tuple, set, frozenset} and isinstance(value, list | tuple | set | frozenset):
+    if type(value) in {list, tuple} and isinstance(value, list | tuple):
         items = [_read(item, as_input=as_input) for item in value]
         return value if type(value) is list and all(map(operator.is_, items, value)) else items
     if type(value) is dict and isinstance(value, dict):

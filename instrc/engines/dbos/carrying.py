@@ -24,7 +24,7 @@ from instrc.runtime.engine import LaunchDocument, People
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Command, FireCommand, Outcome, PinnedPlan, Result, State
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
-from instrc.runtime.secrets import as_recorded
+from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import begun_before, read_trace
 from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, JsonObject
@@ -150,7 +150,7 @@ class DurablePort(MemoryPort):
         """Wait for results and record them."""
         if self.due.keys() - self._known_due:
             await self._keep({"due": {name: at for name, at in self.due.items() if name not in self._known_due}})
-        results = [(name, as_recorded(result)) for name, result in await super().wait_first(tasks)]
+        results = [(name, redacted(result)) for name, result in await super().wait_first(tasks)]
         await self._keep({"results": results} if results else {})
         for command in [name for name in self._letters if name not in tasks]:
             self._letters.pop(command)[1].set_result(False)  # it was withdrawn in between

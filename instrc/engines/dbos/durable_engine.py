@@ -28,6 +28,7 @@ from instrc.runtime.engine import (
     RunReport,
     RunStatus,
     TracedEngine,
+    answer_copied,
     chosen,
     question_of,
     require_fit,
@@ -225,6 +226,7 @@ class DurableEngine(TracedEngine):
 
     async def answer(self, run: str, step: str, data: Json) -> RunReport:
         """Answer a question of a run; this process continues it if no other carries the runs of this store."""
+        data = answer_copied(step, data)
         report = await self.show(run)
         question = chosen(list(report.questions), step, run)
         child, slash, asked = question.id.rpartition("/")

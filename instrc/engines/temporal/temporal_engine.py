@@ -32,7 +32,18 @@ from instrc.engines.temporal import documents
 from instrc.engines.temporal.connection import connected, has_search_attributes, trouble
 from instrc.engines.temporal.worker import SharedWorker, serving
 from instrc.problems.problem import CompileError
-from instrc.runtime.engine import EngineOptions, Equip, Launch, Question, RunReport, RunStatus, TracedEngine, ask_people, chosen
+from instrc.runtime.engine import (
+    EngineOptions,
+    Equip,
+    Launch,
+    Question,
+    RunReport,
+    RunStatus,
+    TracedEngine,
+    answer_copied,
+    ask_people,
+    chosen,
+)
 from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.secrets import redacted
 from instrc.text.jsontext import dumps
@@ -221,6 +232,7 @@ class TemporalEngine(TracedEngine):
 
     async def answer(self, run: str, step: str, data: Json) -> RunReport:
         """Answer a question of a run, and wait until it ends or waits again."""
+        data = answer_copied(step, data)
         described = await (await self._reader()).described(run)
         async with self._served(carry=True):
             report = await (await self._reader()).report(described)

@@ -24,7 +24,7 @@ from instrc.runtime.engine import Equip
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Result
 from instrc.runtime.plan import child_inputs, has_pauses, plan_of
-from instrc.runtime.secrets import as_recorded, redacted
+from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Sink
 from instrc.text.jsonvalue import Json
 
@@ -101,7 +101,7 @@ class Carrying:
             result = await (effects.ask(command) if command["kind"] == "model" else effects.call(command))
         except _Launch as launched:
             return {"launch": self._child(effects, launched, given["digest"], pauses=has_pauses(launch["plan"]))}
-        return {"pending": True} if result is None else as_recorded(result)
+        return {"pending": True} if result is None else redacted(result)
 
     def _child(self, effects: Effects, launched: _Launch, digest: str, *, pauses: bool) -> documents.Child:
         plan = plan_of(launched.process, activities=effects.activities.names(), pauses=pauses)

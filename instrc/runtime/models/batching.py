@@ -11,6 +11,7 @@ import asyncio
 from dataclasses import replace
 
 from instrc.runtime.activities import beyond_schema
+from instrc.runtime.boundary import guarded
 from instrc.runtime.interpreter.documents import ModelCommand
 from instrc.runtime.models.model import Model, Reply, Request, model_message
 from instrc.text.jsontext import dumps
@@ -61,11 +62,12 @@ class Batching:
     async def _ask(self, group: list[tuple[Request, asyncio.Future[Reply]]]) -> None:
         requests = [request for request, _ in group]
         try:
-            if len(group) == 1:
-                replies = [await self.model.answer(requests[0])]
-            else:
-                asked = combined(requests)
-                replies = divide_reply(await self.model.answer(asked), requests, asked)
+            with guarded():
+                if len(group) == 1:
+                    replies = [await self.model.answer(requests[0])]
+                else:
+                    asked = combined(requests)
+                    replies = divide_reply(await self.model.answer(asked), requests, asked)
         except Exception as error:  # noqa: BLE001  -- whoever asked decides what to do about it
             for _, future in group:
                 if not future.done():

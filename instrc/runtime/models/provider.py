@@ -21,6 +21,7 @@ from instrc.runtime.activities import is_temporary
 from instrc.runtime.interpreter.documents import Complaint
 from instrc.runtime.models.model import ModelError, Reply, Request
 from instrc.runtime.secrets import secret
+from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_object
 from instrc.tools.tool import Tool
 
@@ -52,7 +53,7 @@ class Provider(ABC):
         """`model` may be empty if every request names one; `client` is one of the provider's library, else made when needed."""
         self.model = model
         self._client = client
-        self._lowered: dict[int, tuple[Json, Lowering]] = {}
+        self._lowered: dict[tuple[str, str], Lowering] = {}
 
     @abstractmethod
     def connect(self, library: ModuleType, key: str | None) -> Client:
@@ -93,13 +94,13 @@ class Provider(ABC):
         return self._client
 
     def _lowering(self, request: Request) -> Lowering:
-        kept = self._lowered.get(id(request.schema))
-        if kept is not None and kept[0] is request.schema:
-            return kept[1]
+        key = request.name, dumps(request.schema, indent=False)
+        if (kept := self._lowered.get(key)) is not None:
+            return kept
         made = lower(Tool(request.name, request.schema), target=dialect(self.target))
         if len(self._lowered) >= KEPT_LOWERINGS:
             self._lowered.clear()
-        self._lowered[id(request.schema)] = (request.schema, made)  # the schema is kept, so its id is not given to another
+        self._lowered[key] = made
         return made
 
 

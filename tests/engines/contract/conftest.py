@@ -14,7 +14,8 @@ from instrc import Activities, ModelError, Reply, Request, Retry
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.engines.folder import FolderEngine  # the engine itself, with effects of the test
 from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
-from instrc.runtime.effects import Effects
+from instrc.runtime.activities import Activity  # one that is registered as it is
+from instrc.runtime.effects import Check, Effects
 from instrc.runtime.engine import Engine, Equip, Launch, RunReport
 from instrc.runtime.plan import plan_of
 from instrc.runtime.traces import Event
@@ -60,13 +61,19 @@ class Stage:
         """Each attempt at an activity: its name, its key, its input."""
         self.model: Callable[[Request], Json] = lambda _request: ModelError("nobody answers")
         self.handlers: dict[str, Any] = {}
-        self.engine = ENGINES[name](folder, self.equip, watch=self.events.append)
+        """Functions, each attempt at which is noted; activities as they are; processes."""
+        self.checks: dict[str, Check] = {}
+        self.watch: Callable[[Event], object] = self.events.append
+        self.engine = ENGINES[name](folder, self.equip, watch=self._tell)
 
     def equip(self, run: str, _plan: Json, _how: Json, sink: Any) -> Effects:
         activities = Activities()
         for name, value in self.handlers.items():
-            activities.add(name, value if isinstance(value, dict) else self._noted(name, value), retry=QUICK)
-        return Effects(run, Written(self.model), activities, sink, model_retry=QUICK)
+            activities.add(name, value if isinstance(value, dict | Activity) else self._noted(name, value), retry=QUICK)
+        return Effects(run, Written(self.model), activities, sink, self.checks, model_retry=QUICK)
+
+    def _tell(self, event: Event) -> None:
+        self.watch(event)
 
     def _noted(self, name: str, handler: Any) -> Any:
         from instrc.runtime.activities import current_call

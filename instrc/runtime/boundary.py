@@ -1,0 +1,129 @@
+"""The boundary to code of others: values cross it as copies, and whatever that code raises is an error of its step.
+
+Code of others are handlers of activities, checks, models, people who can be asked, and whoever watches.
+It can neither change what a run has recorded nor end the process that carries the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from types import TracebackType
+from typing import Final, TypeVar, cast
+
+import orjson
+
+from instrc.schema.validation import json_fault
+from instrc.text.arguments import WRITTEN_VALUES, holds_over
+from instrc.text.jsontext import STRICTLY, dumps, loads
+from instrc.text.jsonvalue import Json, is_deeper
+from instrc.tools.python_values import json_of
+
+_T = TypeVar("_T")
+LEVELS: Final = 254
+"""Levels of lists and objects in a value; `orjson` writes as many, and no store reads many more."""
+_DEEP = f"it is nested deeper than {LEVELS} levels, or holds itself"
+_ENDLESS = f"it holds itself, or has over {WRITTEN_VALUES:,} values when it is written"
+
+
+class NotJsonError(ValueError):
+    """A value is not JSON: `pointer` says where in it, `reason` why, in a short clause."""
+
+    def __init__(self, reason: str, pointer: str = "") -> None:
+        super().__init__(f"at `{pointer or '/'}`: {reason}")
+        self.pointer = pointer
+        self.reason = reason
+
+
+def copy_of(value: _T) -> _T:
+    """Return a copy of JSON of ours that shares nothing with it: what code of others is given."""
+    try:
+        return cast("_T", orjson.loads(orjson.dumps(value)))
+    except (TypeError, ValueError):  # it holds integers over 64 bits, or is deep
+        return cast("_T", loads(dumps(cast("Json", value), indent=False)))
+
+
+def received(value: object) -> Json:
+    """Return what code of others gives as it is read back from canonical JSON: a copy; `NotJsonError` if it is not JSON.
+
+    Instances of typed classes (models, dataclasses, dates) become JSON, tuples become lists.
+    It is nested in at most `LEVELS`.
+    JSON has no `NaN` and no infinity, no bytes and no sets, no keys but texts, and no halves of characters.
+    """
+    if holds_over(value, WRITTEN_VALUES):
+        raise NotJsonError(_ENDLESS)
+    try:
+        copy: Json = orjson.loads(orjson.dumps(value, option=STRICTLY))
+        if copy == value:  # else it holds something that `orjson` writes in another way, as `NaN`, or a tuple
+            return copy
+    except (TypeError, ValueError):  # integers over 64 bits, instances, deep values: read below, or refused
+        pass
+    return _received_slowly(value)
+
+
+def _received_slowly(value: object) -> Json:
+    try:
+        written = cast("Json", json_of(value))
+        fault = ("", _DEEP) if is_deeper(written, LEVELS) else json_fault(written)
+        copy = None if fault is not None else loads(dumps(written, indent=False))
+    except Exception as error:
+        reason = f"it cannot be read: {said_by(error)}"
+        raise NotJsonError(reason) from error
+    if fault is not None:
+        place, why = fault
+        raise NotJsonError(why, place)
+    return copy
+
+
+class ForeignError(Exception):
+    """Code of others has raised what would end more than the code itself, as `SystemExit` does; `error` is that."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(said_by(error))
+        self.error = error
+
+
+class guarded:  # noqa: N801  -- reads as what it does
+    """Turn whatever code of others raises and no `except Exception` catches, or no future takes, into a `ForeignError`.
+
+    What is not its own stays what it is: that the task is cancelled, and that the user interrupts the program.
+    """
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None) -> None:
+        if error is None or (isinstance(error, Exception) and not isinstance(error, StopIteration)):
+            return
+        if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+            return
+        if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+            return
+        raise ForeignError(error) from error
+
+
+def _is_cancelled() -> bool:
+    """Tell whether somebody has cancelled the task that runs now; code in a thread is not cancelled."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        return False
+    return task is not None and task.cancelling() > 0
+
+
+def said_by(error: BaseException) -> str:
+    """Return the class and the words of an exception, whatever these are made of."""
+    return f"{type(error).__name__}: {words_of(error)}"
+
+
+def words_of(error: BaseException) -> str:
+    """Return the words of an exception as a text that JSON can hold."""
+    try:
+        return writable(str(error))
+    except BaseException:  # noqa: BLE001  -- its own `__str__` raises
+        return "it does not say what is wrong"
+
+
+def writable(text: str) -> str:
+    """Return a text that JSON can hold: halves of characters become `?`."""
+    return text.encode("utf-8", "replace").decode()
