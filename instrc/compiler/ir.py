@@ -547,7 +547,7 @@ class FlatGraph(msgspec.Struct, frozen=True, gc=False):
 # A round is what `previous` is, and each element of `rounds`, wherever blocks pass these on.
 
 
-_ELEMENT = "[]"
+ELEMENT = "[]"
 """In a way: an element of a list; no member that is looked for here is called so, as it would be behind a round."""
 
 _Way: TypeAlias = "tuple[Reading, tuple[str, ...]]"
@@ -630,13 +630,13 @@ class Rounds:
         match origin:
             case Local(block, _, "item"):
                 source = self._bodies.source(block)
-                return None, [] if source is None else [(source, (_ELEMENT, *tail))]
-            case Local(block, _, "rounds") if tail[:1] == (_ELEMENT,):
+                return None, [] if source is None else [(source, (ELEMENT, *tail))]
+            case Local(block, _, "rounds") if tail[:1] == (ELEMENT,):
                 return self._into_round(block, tail[1:])
             case Local(block, _, "previous"):
                 return self._into_round(block, tail)
             case int(number):
-                return None, _given(self._bodies.content(number), tail)
+                return None, given_by(self._bodies.content(number), tail)
             case _:
                 return None, []
 
@@ -647,10 +647,10 @@ class Rounds:
         return None, [(names[tail[0]], tail[1:])] if tail[0] in names else []
 
 
-def _given(content: Content, tail: tuple[str, ...]) -> list[_Way]:
+def given_by(content: Content, tail: tuple[str, ...]) -> list[_Way]:
     """Return where a way goes on in what a block gives."""
     if isinstance(content, Each) or (isinstance(content, Repeat) and content.source is not None):
-        found: list[_Way] = [(content.body.value, tail[1:])] if tail[:1] == (_ELEMENT,) else []
+        found: list[_Way] = [(content.body.value, tail[1:])] if tail[:1] == (ELEMENT,) else []
         if isinstance(content, Repeat) and content.otherwise is not None:
             found.append((content.otherwise.value, tail))
         return found

@@ -167,6 +167,8 @@ class UnknownMember(Problem):
     """Whether one branch of a block gives a round of a `repeat` there, and another one something else."""
     passed: str = ""
     """The name in the block that only passes on a value from elsewhere, which other rounds do not have."""
+    in_rounds: bool = False
+    """Whether it is a round, or what it was in another round, so that rounds do not show it."""
     about: str = ""
     """`previous` or `round`, if the member is looked for directly behind that name."""
 
@@ -174,6 +176,8 @@ class UnknownMember(Problem):
     def hint(self) -> str | None:
         if self.mixed:
             return f"one branch gives a whole round, another does not: give in each `{{ {{ {self.word}: … }} }}`"
+        if self.in_rounds:
+            return "rounds show no rounds, or each would hold all before it: read them in a step, whose value is shown"
         if self.passed:
             made = f"`const {self.passed} = do {{ … }}`" if self.passed == self.word else f"`{self.word}: do {{ … }}`"
             return f"rounds keep only the values of steps and blocks: make it a block, {made}"

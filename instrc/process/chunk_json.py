@@ -344,6 +344,7 @@ _SHAPES: dict[str, _Shape] = {
     "within": (_is_deadline, _DEADLINE),
     "delay": (_is_span, _DELAY),
     "value": (flow.is_value, 'it is a path, `{ "const": … }`, or a list or an object of these'),
+    "shows": (flow.is_value, 'it is a path, `{ "const": … }`, or a list or an object of these'),
     "item": (_is_text, "it is the name of an element, a text"),
     "in": (_is_source, "it is the path to a list, a number, or a list in `const`"),
     "until": (lambda value: isinstance(value, dict), _NO_CONDITION),

@@ -361,6 +361,8 @@ class Body(msgspec.Struct, frozen=True, gc=False):
     """What the body gives; `None` if nobody reads it."""
     frame: JsonObject | None = None
     """The schema around the contexts; `None` if it is an object that requires them all."""
+    shows: Value | None = None
+    """What rounds of a `repeat` show of the value, where that is less."""
 
 
 class Branch(msgspec.Struct, frozen=True, gc=False):
@@ -544,6 +546,7 @@ def bodies_of(context: Context) -> tuple[Body, ...]:
 
 
 _COMMON = ("key", "within", "delay")
+_VALUE = ("value", "shows")
 CONDITION = ("path", "schema", "anyOf")
 """The words of a condition."""
 
@@ -574,12 +577,12 @@ _OWN = {
     "anyOf": frozenset({"anyOf"}),
 }
 FORMS: dict[str, BlockForm] = {
-    "when": BlockForm("anyOf", _COMMON, (*CONDITION, "value")),
-    "each": BlockForm("items", ("item", "in", "value", *_COMMON)),
-    "repeat": BlockForm("items", ("until", "item", "in", "keep", "hands", "value", *_COMMON)),
-    "try": BlockForm("anyOf", _COMMON, ("value",), least=2, most=2),
-    "do": BlockForm("", ("value", *_COMMON)),
-    "else": BlockForm("anyOf", (), ("of", "value"), most=1),
+    "when": BlockForm("anyOf", _COMMON, (*CONDITION, *_VALUE)),
+    "each": BlockForm("items", ("item", "in", *_VALUE, *_COMMON)),
+    "repeat": BlockForm("items", ("until", "item", "in", "keep", "hands", *_VALUE, *_COMMON)),
+    "try": BlockForm("anyOf", _COMMON, _VALUE, least=2, most=2),
+    "do": BlockForm("", (*_VALUE, *_COMMON)),
+    "else": BlockForm("anyOf", (), ("of", *_VALUE), most=1),
 }
 """The blocks by the word that each begins with, which is also the name of its engine property."""
 

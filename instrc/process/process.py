@@ -105,8 +105,8 @@ class _ProcessReader(Struct):
 
     def body(self, part: _WrittenBody) -> flow.Body:
         contexts = tuple(self.made[f"{part.place}/{name}"] for name in part.properties if is_context(name))
-        value = part.engine.get("value")
-        return flow.Body(self.paired(contexts, part.place), None if value is None else flow.value_of(value), part.frame)
+        value, shows = (None if said is None else flow.value_of(said) for said in map(part.engine.get, ("value", "shows")))
+        return flow.Body(self.paired(contexts, part.place), value, part.frame, shows)
 
     def paired(self, contexts: tuple[flow.Context, ...], place: str) -> tuple[flow.Context, ...]:
         """Tell each `repeat` which context is its `else`."""
@@ -381,9 +381,9 @@ def _context(context: flow.Context, made: dict[int, JsonObject]) -> JsonObject:
         case flow.Chunk():
             return chunk_json.write_chunk(context)
         case flow.Do(body=body):
-            own: JsonObject = {**_body(body, made), "do": {**_value(body.value), **_common(context)}}
+            own: JsonObject = {**_body(body, made), "do": {**_value(body), **_common(context)}}
         case flow.Else(of=of, body=body):
-            own = {"anyOf": [{**_body(body, made), "else": {"of": of, **_value(body.value)}}, {"type": "null"}]}
+            own = {"anyOf": [{**_body(body, made), "else": {"of": of, **_value(body)}}, {"type": "null"}]}
         case flow.Each():
             own = _each(context, made)
         case flow.Repeat():
@@ -399,7 +399,7 @@ def _branches(block: flow.KeyedBlock, made: dict[int, JsonObject]) -> JsonObject
     listed: JsonArray = []
     for number, part in enumerate(flow.parts_of(block)):
         condition = {} if part.condition is None else _condition(part.condition)
-        listed.append({**_body(part.body, made, number), word: {**condition, **_value(part.body.value)}})
+        listed.append({**_body(part.body, made, number), word: {**condition, **_value(part.body)}})
     if flow.gives(block).null:
         listed.append({"type": "null"})
     return {"anyOf": listed, word: _common(block)}
@@ -413,7 +413,7 @@ def _body(body: flow.Body, made: dict[int, JsonObject], branch: int | None = Non
 
 
 def _each(block: flow.Each, made: dict[int, JsonObject]) -> JsonObject:
-    engine = {"item": block.item, "in": _source(block.source), **_value(block.body.value), **_common(block)}
+    engine = {"item": block.item, "in": _source(block.source), **_value(block.body), **_common(block)}
     return {"type": "array", "items": _body(block.body, made), **_limits(block), "each": engine}
 
 
@@ -429,7 +429,7 @@ def _repeat(block: flow.Repeat, made: dict[int, JsonObject]) -> JsonObject:
         engine["keep"] = block.keep
     if block.hands is not None:
         engine["hands"] = list(block.hands)
-    engine |= {**_value(block.body.value), **_common(block)}
+    engine |= {**_value(block.body), **_common(block)}
     return {"type": "array", "items": _body(block.body, made), **_limits(block), "repeat": engine}
 
 
@@ -449,8 +449,9 @@ def _common(block: flow.KeyedBlock) -> JsonObject:
     return said
 
 
-def _value(value: flow.Value | None) -> JsonObject:
-    return {} if value is None else {"value": flow.written_value(value)}
+def _value(body: flow.Body) -> JsonObject:
+    said = {"value": body.value, "shows": body.shows}
+    return {word: flow.written_value(value) for word, value in said.items() if value is not None}
 
 
 def _source(source: flow.Value) -> Json:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Literal, TypeAlias, cast, get_args
 
 from instrc.process import flow
@@ -12,6 +13,9 @@ from instrc.runtime.interpreter.v1.refusals import INPUT, bases_of, unread_decis
 from instrc.runtime.interpreter.v1.runnable import PlanRegion, PlanUnit, RunnablePlan
 from instrc.runtime.interpreter.v1.state import ROOT, scoped_id
 from instrc.runtime.models.model import instance_of
+from instrc.schema.relations import disjoint
+from instrc.schema.samples import instances
+from instrc.schema.validation import is_valid
 from instrc.schema.walk import dereferenced
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, listing, mapping
@@ -19,6 +23,10 @@ from instrc.tools.plan_check import check_plan
 
 TRIED_VALUES: Final = 10
 """Values that are tried in one place of a rehearsal."""
+PLANS_OF_ONE: Final = 3
+"""Plans of a single task that are tried in one place."""
+TOLD_APART: Final = 1_000
+"""Values that are looked at for one that a test tells from others."""
 TRIED_ORDERS: Final = 30
 """Pairs of places that are tried one after the other."""
 
@@ -40,9 +48,6 @@ def values_of(schema: Json, root: Json, besides: Json = None) -> Iterator[Json]:
 def _of_kind(kind: str, schema: JsonObject, root: Json, besides: Json) -> Iterator[Json]:
     definitions = _definitions(root)
     match kind:
-        case "array" if isinstance(schema.get("plan"), dict):
-            for task in _tasks(schema, definitions):
-                yield [task]
         case "boolean":
             yield from (True, False)
         case "null":
@@ -73,21 +78,52 @@ def _of_kind(kind: str, schema: JsonObject, root: Json, besides: Json) -> Iterat
                 yield from ("other", "")
 
 
-def _tasks(schema: JsonObject, definitions: JsonObject) -> Iterator[Json]:
-    """Yield tasks for a plan that waits for nothing."""
-    tools = mapping(schema["plan"]).get("tools")
-    items = dereference(schema.get("items", {}), {"$defs": definitions})
+def plans_for(schema: Json, tools: JsonObject, root: Json) -> list[Json]:
+    """Return plans for some tools: one task of each, all of them together, and one that waits for another."""
+    definitions = _definitions(root)
+    items = dereference(dereference(schema, root).get("items", {}), root)
+    tasks: list[JsonObject] = []
     for variant in listing(items.get("anyOf")) or [items]:
-        made = instance_of({**dereference(variant, {"$defs": definitions}), "$defs": definitions})
-        if not isinstance(made, dict):
-            continue
-        task: JsonObject = {
-            name: [] if name != "arguments" and isinstance(value, list) else value for name, value in made.items()
-        }
-        for each in (task, {name: value for name, value in task.items() if value != []}):
-            if not check_plan([each], tools):
-                yield each
+        made = instance_of({**dereference(variant, root), "$defs": definitions})
+        if isinstance(made, dict):
+            task: JsonObject = {word: each for word, each in made.items() if word != "after"} | {"id": f"t{len(tasks) + 1}"}
+            tasks += [task] if not check_plan([task], tools) else []
+    if not tasks:
+        return []
+    waiting: JsonObject = {**tasks[0], "id": f"t{len(tasks) + 1}", "after": ["t1"]}
+    found: list[Json] = [[task] for task in tasks[:PLANS_OF_ONE]]
+    together: list[Json] = [[*tasks]] if len(tasks) > 1 else []
+    return [*found, *together, [tasks[0], waiting]]
+
+
+def telling_values(schema: Json, test: Json, known: Iterable[Json]) -> Iterator[Json]:
+    """Yield values of a schema that satisfy a test and that do not, as far as no `known` one does."""
+    left = {True, False} - {is_valid(value, test) for value in known if is_valid(value, schema)}
+    for value in islice(instances(schema, test), TOLD_APART) if left else ():
+        if is_valid(value, schema) and (verdict := is_valid(value, test)) in left:
+            left.remove(verdict)
+            yield value
+            if not left:
                 return
+
+
+def _mixed_lists(schema: JsonObject, root: Json, test: Json) -> Iterator[Json]:
+    """Yield lists whose elements are not alike: some satisfy what a test says of elements, others do not."""
+    items: JsonObject = {**dereference(schema.get("items", {}), root), "$defs": _definitions(root)}
+    for asked in _of_elements(test):
+        kinds = list(telling_values(items, asked, ()))
+        if len(kinds) > 1:
+            yield from (kinds, [*reversed(kinds), kinds[-1]])
+
+
+def _of_elements(test: Json) -> Iterator[Json]:
+    """Yield what a test of a list says of its elements."""
+    for word, part in mapping(test).items():
+        if word in {"items", "contains"}:
+            yield part
+        elif word in {"anyOf", "oneOf", "allOf", "not"}:
+            for each in listing(part) or [part]:
+                yield from _of_elements(each)
 
 
 def schema_inside(schema: Json, tail: tuple[str, ...], root: Json) -> Json:
@@ -157,28 +193,62 @@ class Point:
         """Whether it is about a failure, and not about a value."""
         return isinstance(self.choices[-1], Fails)
 
+    @property
+    def tried(self) -> str:
+        """The values that may stand there."""
+        return ", ".join(_choice_as_text("", choice).removeprefix(" = ").strip() for choice in self.choices[1:])
+
     def told(self, order: tuple[int, ...]) -> str:
         """Say what is chosen."""
         name = ".".join((self.key, *self.tail))
         return ", then ".join(_choice_as_text(name, self.choices[number]) for number in order)
 
 
+_Place: TypeAlias = tuple[int, str, tuple[str, ...]]
+"""A step or an input, by region and key, and the members that lead to the value."""
+_Start: TypeAlias = tuple[PlanRegion, flow.Read, tuple[str, ...]]
+"""A path that is read in a region, and further members."""
+
+
 def points_of(program: RunnablePlan, fixed: Iterable[str]) -> list[Point]:
     """Return the places where a rehearsal chooses; inputs that are `fixed` are no such place."""
     given = set(fixed)
-    values: dict[tuple[int, str, tuple[str, ...]], list[Json]] = {}
+    values: dict[_Place, list[Json]] = {}
     for region, read, schema in _looks(program):
-        for number, key, tail in sorted(bases_of(program, [(region, read, ())])):
+        starts: list[_Start] = [(region, read, ())]
+        starts += [(inner, source, ()) for inner, source in _sources_behind(program, region, read)]
+        for number, key, tail in sorted(bases_of(program, starts)):
             if number != INPUT or key not in given:
                 values.setdefault((number, key, tail), []).append(_schema_of_test(program, region, read, schema))
     for number, key in refusals(program):
         values.setdefault((number, key, ("decision",)), [])
+    for place, tests in _of_plans(program, values):
+        values.setdefault(place, []).extend(tests)
     made = [list(_points_of_value(program, *place, schemas)) for place, schemas in values.items()]
     whole = {(each[0].region, each[0].key, each[0].tail) for each in made if each}
     gaps = {(gap.region, gap.key, gap.tail): gap for each in made for gap in each[1:]}
     found = [each[0] for each in made if each] + [gap for place, gap in gaps.items() if place not in whole]
     failures = (AS_MADE, *_failures(program))
-    return found + [_point(program, region, unit.steps[0].key, (), failures) for region, unit in _fallible_units(program)]
+    fallible = [*_fallible_units(program), *_plan_units(program, values)]
+    return found + [_point(program, region, unit.steps[0].key, (), failures) for region, unit in fallible]
+
+
+def _plan_units(program: RunnablePlan, places: Iterable[_Place]) -> Iterator[tuple[PlanRegion, PlanUnit]]:
+    """Yield what carries out a plan whose result decides something."""
+    for number, key in dict.fromkeys((number, key) for number, key, _ in places if number != INPUT):
+        region = program.regions[number]
+        yield from ((region, unit) for unit in region.units if unit.kind == "plan" and unit.steps[0].key == key)
+
+
+def _of_plans(program: RunnablePlan, values: Mapping[_Place, list[Json]]) -> list[tuple[_Place, list[Json]]]:
+    """Return the places of the plans whose results decide something, with what is asked of the results."""
+    found: list[tuple[_Place, list[Json]]] = []
+    for region, unit in _plan_units(program, values):
+        here = region.index, unit.steps[0].key
+        starts: list[_Start] = [(region, read, ()) for read in flow.reads_of(unit.steps[0].arguments)]
+        asked = [test for (number, key, _), tests in values.items() if (number, key) == here for test in tests]
+        found += [(place, asked) for place in sorted(bases_of(program, starts))]
+    return found
 
 
 def refusals(program: RunnablePlan) -> Iterator[tuple[int, str]]:
@@ -213,6 +283,26 @@ def _looks(program: RunnablePlan) -> Iterator[tuple[PlanRegion, flow.Read, Json]
                 for part in flow.parts_of(unit.block):
                     yield from ((region, read, schema) for read, schema in (part.condition.tests if part.condition else ()))
                 yield from ((region, read, _NOT_EMPTY) for read in flow.reads_of(flow.source_of_block(unit.block)))
+
+
+def is_excluded(program: RunnablePlan, region: PlanRegion, read: flow.Read, schema: Json) -> bool:
+    """Tell whether the schemas of all that a path leads to rule out what it is asked for."""
+    bases = bases_of(program, [(region, read, ())])
+    if not bases or _schema_of_test(program, region, read, schema) is not schema:
+        return False
+    roots = [(_schema(program, number, key), tail) for number, key, tail in bases]
+    return all(root is not None and disjoint(schema_inside(root, tail, root), schema) for root, tail in roots)
+
+
+def _sources_behind(program: RunnablePlan, region: PlanRegion, read: flow.Read) -> Iterator[tuple[PlanRegion, flow.Read]]:
+    """Yield the lists that give a list its length: those that blocks go through whose values it is."""
+    place = program.locate(region, read)
+    for _ in range(place.levels):
+        region = program.regions[region.parent or 0]
+    for index in region.keys.get(place.name, ()) if place.source == "key" and not place.rest else ():
+        block = region.units[index].block
+        source = block.source if isinstance(block, flow.Each | flow.Repeat) else None
+        yield from ((region, each) for each in flow.reads_of(source))
 
 
 def _schema_of_test(program: RunnablePlan, region: PlanRegion, read: flow.Read, schema: Json) -> Json:
@@ -264,17 +354,32 @@ def _points_of_value(program: RunnablePlan, number: int, key: str, tail: tuple[s
     inside = dereference(schema_inside(schema, tail, root), root)
     choices: list[object] = [AS_MADE]
     seen: set[str] = set()
+    tests = [test for each in schemas for test in (each, *_of_elements(each))]
+    tools = _tools(program, number, key, tail)
+    plans = [] if tools is None else plans_for(inside, tools, root)
     open_ = ("other", None) if not inside.keys() & {"type", "enum", "const", "anyOf", "properties"} else ()
-    for value in [*values_of(inside, root), *(value for each in schemas for value in values_of(each, each, inside)), *open_]:
+    usual = [*plans, *values_of(inside, root), *(value for each in tests for value in values_of(each, each, inside)), *open_]
+    whole: JsonObject = {**inside, "$defs": _definitions(root)}
+    mixed = [each for test in schemas for each in _mixed_lists(inside, root, test)] if inside.get("type") == "array" else []
+    telling = [value for test in tests for value in telling_values(whole, test, usual[:TRIED_VALUES])]
+    few = usual[: TRIED_VALUES - 1]
+    for value in [*few, *mixed, *telling, *usual[len(few) :]]:
         word = dumps(value, indent=False)
         if word not in seen:
             seen.add(word)
             choices.append(value)
+    tried = max(TRIED_VALUES, 1 + len(few) + len(mixed) + len(telling))
     around = tuple(instance_of(object_part(schema_inside(root, tail[:size], root), root)) for size in range(1, len(tail)))
-    yield _point(program, region, key, tail, (*choices[:TRIED_VALUES], *([ABSENT] if tail else [])), around)
+    yield _point(program, region, key, tail, (*choices[:tried], *([ABSENT] if tail else [])), around)
     for size in range(1, len(tail)):
         if gaps := _gaps(root, tail[:size]):
             yield _point(program, region, key, tail[:size], (AS_MADE, *gaps), around[: size - 1])
+
+
+def _tools(program: RunnablePlan, number: int, key: str, tail: tuple[str, ...]) -> JsonObject | None:
+    """Return the tools that the plan at a place may name; `None` if none stands there."""
+    steps = () if number == INPUT else (step for unit in program.regions[number].units for step in unit.steps if step.key == key)
+    return next((plan.tools for step in steps for plan in step.plans if plan.place == tail), None)
 
 
 def _gaps(root: Json, tail: tuple[str, ...]) -> list[object]:

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, cast
 
-from instrc.process.flow import Try, When
+from instrc.process.flow import Read, Try, When, parts_of, reads_of, source_of_block
 from instrc.runtime.activities import complaints
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Command, Outcome, PinnedPlan, Result, State
 from instrc.runtime.interpreter.v1.refusals import INPUT, bases_of
-from instrc.runtime.interpreter.v1.runnable import PlanUnit, RunnablePlan
+from instrc.runtime.interpreter.v1.runnable import PlanRegion, PlanUnit, RunnablePlan
 from instrc.runtime.models.model import instance_of
 from instrc.runtime.plan import plan_of
 from instrc.schema.walk import map_schemas
-from instrc.testing.branches import ABSENT, AS_MADE, Fails, Point, RunBranch, TakenBranches, points_of, run_branches
+from instrc.testing.branches import ABSENT, AS_MADE, Fails, Point, RunBranch, TakenBranches, is_excluded, points_of, run_branches
 from instrc.text.jsonvalue import Json, JsonObject, without_type
 from instrc.tools.plan_check import check_plan
 
@@ -410,20 +410,39 @@ class _RunSearch:
             return "nothing that is made up decides it"
         if self._is_rescue(branch) and not any(point.fails for point in self.points):
             return "nothing that it could rescue is made up"
-        return f"no made value that its schema allows leads there ({self.tried} runs)"
+        if self._is_excluded(branch):
+            return f"no value that its schema allows leads there ({self.tried} runs)"
+        return f"none of {self.tried} runs went there{self._depends(branch, tells=True)}"
 
-    def _depends(self, branch: RunBranch) -> str:
-        """Say what the condition that decides on a branch reads."""
+    def _is_excluded(self, branch: RunBranch) -> bool:
+        """Tell whether schemas rule out the condition of a branch."""
         region = self.program.regions[branch.region]
-        number, at = (branch.region, branch.unit) if branch.way == "none" else (region.parent or 0, region.owner)
-        owner = self.program.regions[number]
-        block = owner.units[at].block if branch.way in {"none", "body"} and at < len(owner.units) else None
+        owner = self.program.regions[region.parent or 0]
+        block = owner.units[region.owner].block if branch.way == "body" else None
         if not isinstance(block, When):
+            return False
+        condition = block.branches[owner.units[region.owner].regions.index(region.index)].condition
+        return condition is not None and all(is_excluded(self.program, owner, read, schema) for read, schema in condition.tests)
+
+    def _depends(self, branch: RunBranch, *, tells: bool = False) -> str:
+        """Say what decides on a branch, and what was tried there if that is to be told."""
+        region = self.program.regions[branch.region]
+        number, at = (region.parent or 0, region.owner) if branch.way == "body" else (branch.region, branch.unit)
+        owner = self.program.regions[number]
+        block = owner.units[at].block if at < len(owner.units) else None
+        reads: list[tuple[PlanRegion, Read, tuple[str, ...]]] = []
+        for part in () if block is None else parts_of(block):
+            reads += [(owner, read, ()) for read, _ in (part.condition.tests if part.condition else ())]
+            body = self.program.regions[owner.units[at].regions[0]]
+            reads += [(body, read, ()) for read, _ in (part.until.tests if part.until else ())]
+        reads += [] if block is None else [(owner, read, ()) for read in reads_of(source_of_block(block))]
+        bases = bases_of(self.program, reads)
+        if not bases:
             return ""
-        reads = [read for each in block.branches if each.condition is not None for read, _ in each.condition.tests]
-        bases = {base for read in reads for base in bases_of(self.program, [(owner, read, ())])}
-        names = [f"`{'.'.join((key, *tail))}`" for _, key, tail in sorted(bases)]
-        return f"; it depends on {', '.join(names)}" if names else ""
+        names = ", ".join(f"`{'.'.join((key, *tail))}`" for _, key, tail in sorted(bases))
+        points = [point for point in self.points if (point.region, point.key, point.tail) in bases and not point.fails]
+        tried = "; ".join(point.tried for point in points if tells)
+        return f"; it depends on {names}" + (f"; only these were tried: {tried}" if tried else "")
 
     def _is_rescue(self, branch: RunBranch) -> bool:
         region = self.program.regions[branch.region]

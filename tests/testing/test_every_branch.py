@@ -97,7 +97,7 @@ def test_a_value_that_no_schema_allows_is_told_as_the_reason() -> None:
     taken, missed = branches(f'const d = prompt | {STEP};\nwhen d.count is "seven" {{ d | {STEP} }}\n')
     assert taken == {"whenContext1 without a branch"}
     assert list(missed) == ["whenContext1 branch 1"]
-    assert missed["whenContext1 branch 1"].startswith("no made value that its schema allows leads there")
+    assert missed["whenContext1 branch 1"].startswith("no value that its schema allows leads there")
 
 
 @OF_SUSPICIOUS_PROGRAMS
@@ -230,3 +230,53 @@ def test_a_document_that_holds_itself_is_refused() -> None:
     document["properties"] = {"again": document}
     with pytest.raises(TypeError, match="this holds itself"):
         instrc.rehearse(document)
+
+
+def an(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+TEXT = {"type": "string"}
+VIBES: dict[str, Any] = {
+    "Find": an(items={"type": "array", "items": an(kind={"enum": ["a", "b"]}, name=TEXT)}),
+    "Draft": an(ok={"type": "boolean"}, text=TEXT, score={"type": "number"}),
+    "Write": an(text=TEXT),
+    "Act": an(plan={}),
+    "Search_Activity": {"type": "object", "properties": {"q": TEXT, "output": {"type": "array", "items": TEXT}}},
+    "Book_Activity": {"type": "object", "properties": {"q": TEXT, "output": an(no={"type": "number"})}},
+}
+DRAFTS = "const all = each i in 3 { Draft(i) }; "
+FOUND = "const f = Find(prompt); "
+SEEN = "const act = Act(prompt, { plan: Plan(Search_Activity, Book_Activity) }); const seen = RunPlan_Activity(act.plan); "
+OK = '{ properties: { ok: { const: true } }, required: ["ok"] }'
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        DRAFTS + f"when all @ {{ contains: {OK} }} {{ Write(all) }} else {{ Draft(all) }}",
+        DRAFTS + f"when all @ {{ items: {OK} }} {{ Write(all) }} else when all @ {{ contains: {OK} }} {{ Draft }} else {{ Act }}",
+        DRAFTS + "each d in all { when d.ok { Write(d) } else { Draft(prompt) } }",
+        "const all = each i in 3 { Draft(i).score }; when all @ { contains: { minimum: 8 } } { Write(all) } else { Draft }",
+        FOUND + 'const all = each x in f.items { when x.kind is "a" { Draft(x) } }; each y in all { when y @ {} { Write(y) } }',
+        FOUND + "const all = each x in f.items { Draft(x) }; when all @ { minItems: 3 } { Write(all) } else { Draft(all) }",
+        FOUND + "when f.items @ { minItems: 2 } { Write(f) } else { Draft(f) }",
+        SEEN + "when seen @ { minItems: 2 } { Write(seen) } else { Draft(seen) }",
+        SEEN
+        + 'each t in seen { when t.status is "failed" { Draft(t) } else when t.status is "skipped" { Write(t) } else { Draft } }',
+        SEEN + 'when seen @ { contains: { properties: { tool: { const: "Book_Activity" } } } } { Write(seen) }',
+        "repeat { " + SEEN + "act } until act.plan @ { maxItems: 0 } max 3 else { Write(rounds) }",
+        "const d = Draft(prompt); when d.text @ { allOf: [{ minLength: 8 }, { maxLength: 9 }] } { Write(d) }",
+    ],
+)
+@OF_SUSPICIOUS_PROGRAMS
+def test_elements_and_plans_are_varied(program: str) -> None:
+    assert instrc.rehearse(program, vibes=VIBES).missed == ()
+
+
+def test_what_was_not_reached_is_said_with_what_was_tried() -> None:
+    program = 'const d = Draft(prompt); when d.text is "x" { when d.text is "y" { Write(d) } }'
+    [missed] = instrc.rehearse(program, vibes=VIBES).missed
+    assert "it depends on `step1_draft.text`; only these were tried: " in missed.reason
+    assert '"y"' in missed.reason
+    assert "schema" not in missed.reason

@@ -21,6 +21,7 @@ from instrc.compiler.compose.outcomes import (
     plannable_tools,
     plans_of,
 )
+from instrc.compiler.compose.shown import Shown, shown_in_rounds
 from instrc.compiler.compose.unread import unread_results, unshown_results
 from instrc.compiler.instructions import fitting_literals, fitting_members
 from instrc.language.program_places import place_of_value
@@ -48,6 +49,7 @@ def check_names_of_rounds(graph: ir.Graph, report: Report) -> None:
     if not rounds:
         return
     found = ir.Rounds(ir.bodies_by_number(graph))
+    left = shown_in_rounds(graph)
     for path, span in _reads(graph):
         for place in range(len(path.tail)):
             shown = found.body_of(ir.Path(path.origin, path.tail[:place]))
@@ -59,7 +61,10 @@ def check_names_of_rounds(graph: ir.Graph, report: Report) -> None:
                     break
                 continue
             names, body = rounds[shown], bodies[shown]
-            if not _is_handed(names.get(path.tail[place]), path.tail[place + 1 :], body):
+            if (hides := _hides(graph, left, names.get(path.tail[place]), path.tail[place + 1 :])) is not None:
+                at = written.get(path, span)
+                report.add(problems.steps.UnknownMember(at=at, word=hides or path.tail[place], in_rounds=True))
+            elif not _is_handed(names.get(path.tail[place]), path.tail[place + 1 :], body):
                 known = tuple(name for name, reading in names.items() if _is_handed(reading, (), body))
                 at = written.get(path, span)
                 passed = path.tail[place] if path.tail[place] in names else ""
@@ -81,6 +86,21 @@ def _reads(graph: ir.Graph) -> Iterator[tuple[ir.Path, Span]]:
                 yield path, region.span
         for test in ir.tests_of(step.content):
             yield test.path, test.span
+
+
+def _hides(graph: ir.Graph, left: Shown, reading: ir.Reading | None, rest: tuple[str, ...]) -> str | None:
+    """Return the member that rounds do not show of a name, an empty text for the whole; `None` if they show it."""
+    word = ""
+    while isinstance(reading, ir.ObjectReading) and rest:
+        word, rest, members = rest[0], rest[1:], dict(reading.members)
+        reading = members.get(word)
+    if not isinstance(reading, ir.Path) or not isinstance(reading.origin, int):
+        return None
+    if not left.holds(graph, reading.origin, reading.tail):
+        return word
+    return next(
+        (rest[at] for at in range(len(rest)) if not left.holds(graph, reading.origin, (*reading.tail, *rest[: at + 1]))), None
+    )
 
 
 def _is_handed(reading: ir.Reading | None, rest: tuple[str, ...], body: set[int | str | ir.Local]) -> bool:

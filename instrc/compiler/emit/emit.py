@@ -61,7 +61,7 @@ class Blocks:
 
         def body(region: ir.Region) -> flow.Body:
             contexts = tuple([inside[context_name(each, item)] for each in self.plan.inside[region.number]])
-            return flow.Body(contexts, self.paths.value(region.value, item))
+            return flow.Body(contexts, self.paths.value(region.value, item), None, self.paths.shown(region, item))
 
         match step.content:
             case ir.Each() as each:

@@ -7,6 +7,7 @@ from collections.abc import Container, Sequence
 from functools import cached_property
 
 from instrc.compiler import ir
+from instrc.compiler.compose.shown import shown_in_rounds
 from instrc.process.flow import Condition, Constant, Listed, Named, Read, Segment, Value
 from instrc.text.names import is_plain
 
@@ -33,6 +34,7 @@ class Paths:
             step.content.body.number: step.content for step in graph.blocks() if type(step.content) is ir.Repeat
         }
         self._found = ir.Rounds(ir.bodies_by_number(graph))
+        self._shown = shown_in_rounds(graph)
 
     @cached_property
     def _order(self) -> dict[int, int]:
@@ -181,6 +183,11 @@ class Paths:
             case ir.ObjectReading(members):
                 return Named({name: self.value(member, item) for name, member in members})
 
+    def shown(self, region: ir.Region, item: int | None = None) -> Value | None:
+        """Return what rounds show of the value of a body; `None` if that is all of it."""
+        left = self._shown.values.get(region.number)
+        return None if left is None else self.value(left, item)
+
     def condition(self, tests: tuple[ir.Test, ...], item: int | None = None) -> Condition | None:
         """Return a condition; none without tests."""
         return Condition(tuple((self.read(test.path, item), test.schema) for test in tests)) if tests else None
@@ -192,7 +199,7 @@ class Paths:
         waiting: list[ir.Reading] = [reading for _, reading in reversed(block.names)]
         while waiting:
             match waiting.pop():
-                case ir.Path(origin) if isinstance(origin, int) and origin in inside:
+                case ir.Path(origin) if isinstance(origin, int) and origin in inside and origin not in self._shown.hidden:
                     found[origin] = None
                 case ir.ObjectReading(members):
                     waiting.extend(member for _, member in reversed(members))

@@ -276,6 +276,8 @@ class EachState(TypedDict):
     left: int
     records: list[Json]
     values: list[Json]
+    shows: NotRequired[list[Json]]
+    """What rounds show of the values, where they show less of some."""
 
 
 class RepeatState(TypedDict):
@@ -288,6 +290,8 @@ class RepeatState(TypedDict):
     shown: list[Json]
     vain: bool
     value: Json
+    shows: NotRequired[list[Json]]
+    """As of an `each`; without a list what they show of the value, alone."""
 
 
 BlockState: TypeAlias = BranchState | EachState | RepeatState | PlanState
@@ -303,6 +307,8 @@ class BodyState(TypedDict):
     """How many units those units still wait for that wait for fewer than at first."""
     record: JsonObject
     values: JsonObject
+    shows: NotRequired[JsonObject]
+    """What rounds show of values, by their keys, where they show less of some."""
     names: JsonObject
     blocks: dict[str, BlockState]
     open: dict[str, None]

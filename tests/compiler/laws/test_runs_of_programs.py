@@ -134,8 +134,8 @@ def test_the_record_of_any_run_validates_and_every_path_leads_somewhere(
     read: list[tuple[str, Any]] = []
     resolve = values.resolve
 
-    def watched(machine: Any, scope: str, path: Any) -> Any:
-        value = resolve(machine, scope, path)
+    def watched(machine: Any, scope: str, path: Any, **options: Any) -> Any:
+        value = resolve(machine, scope, path, **options)
         read.append((path.text, value))
         return value
 

@@ -99,45 +99,66 @@ def body_done(machine: Machine, inner: str) -> BlockResult | None:
             elements = machine.each(scope, unit.context)
             index = as_integer(done["names"].pop("#")) - 1
             elements["records"][index], elements["values"][index] = record, value
+            if machine.program.shows:
+                elements.setdefault("shows", [None] * len(elements["values"]))[index] = _shown(machine, inner)
             elements["left"] -= 1
             machine.close_scope(inner)
             if elements["left"]:
                 return _more_elements(machine, scope, unit, block)
+            _keep_shown(machine, scope, block.key, elements.get("shows"))
             del blocks[unit.context]
             return BlockResult(elements["records"], elements["values"])
         case Repeat() as block:
-            noted = machine.repeat(scope, unit.context)
-            ends = block.until is not None and holds(machine, inner, block.until)
-            refused = None if ends or block.until is None else _refusing_step(machine, inner, block)
-            _hand_on(machine, inner, block, noted)
-            noted["records"].append(record)
-            noted["value"] = value
-            if block.source is not None:
-                noted["values"].append(value)
-            machine.close_scope(inner)
-            if ends:
-                return _end_repeat(machine, scope, unit, block)
-            if block.source is not None:
-                return (
-                    _end_repeat(machine, scope, unit, block)
-                    if noted["round"] == len(noted["items"] or ())
-                    else _next_round(machine, scope, unit, block)
-                )
-            if noted["round"] < (block.most or 0):
-                return _next_round(machine, scope, unit, block)
-            noted["vain"] = True
-            machine.state["vain"].append(scoped_id(scope, unit.context))
-            if refused is not None and block.otherwise is None:
-                raise StoppedError(refused)
-            return _end_repeat(machine, scope, unit, block)
+            return _round_done(machine, inner, unit, block, value)
         case Else(of=of):
+            if machine.program.shows:
+                _keep_shown(machine, scope, key_of(machine, scope, unit.block), _shown(machine, inner))
             machine.close_scope(inner)
             blocks.pop(of, None)
             return BlockResult(record, value)
-        case _:
+        case block:
+            if machine.program.shows:
+                _keep_shown(machine, scope, getattr(block, "key", None), _shown(machine, inner))
             machine.close_scope(inner)
             del blocks[unit.context]
             return BlockResult(record, value)
+
+
+def _round_done(machine: Machine, inner: str, unit: PlanUnit, block: Repeat, value: Json) -> BlockResult | None:
+    """Take in that a round is done."""
+    scope, record = machine.around(inner), machine.scope(inner)["record"]
+    noted = machine.repeat(scope, unit.context)
+    ends = block.until is not None and holds(machine, inner, block.until)
+    refused = None if ends or block.until is None else _refusing_step(machine, inner, block)
+    _hand_on(machine, inner, block, noted)
+    noted["records"].append(record)
+    noted["value"] = value
+    if block.source is not None:
+        noted["values"].append(value)
+    _note_shown(machine, inner, block, noted)
+    machine.close_scope(inner)
+    if ends:
+        return _end_repeat(machine, scope, unit, block)
+    if block.source is not None:
+        return (
+            _end_repeat(machine, scope, unit, block)
+            if noted["round"] == len(noted["items"] or ())
+            else _next_round(machine, scope, unit, block)
+        )
+    if noted["round"] < (block.most or 0):
+        return _next_round(machine, scope, unit, block)
+    noted["vain"] = True
+    machine.state["vain"].append(scoped_id(scope, unit.context))
+    if refused is not None and block.otherwise is None:
+        raise StoppedError(refused)
+    return _end_repeat(machine, scope, unit, block)
+
+
+def key_of(machine: Machine, scope: str, block: Else) -> str | None:
+    """Return the key of the `repeat` that an `else` belongs to."""
+    region = machine.region(scope)
+    repeat = region.units[region.contexts[block.of][0]].block
+    return repeat.key if isinstance(repeat, Repeat) else None
 
 
 def rescue(machine: Machine, scope: str, unit: PlanUnit, error: Failure) -> bool:
@@ -194,10 +215,13 @@ def _more_elements(machine: Machine, scope: str, unit: PlanUnit, block: Each) ->
             region = machine.region(inner)
             noted["records"][number - 1] = {}
             noted["values"][number - 1] = evaluate(machine, inner, region.value)
+            if machine.program.shows:
+                noted.setdefault("shows", [None] * len(noted["values"]))[number - 1] = _shown(machine, inner)
             noted["left"] -= 1
             machine.close_scope(inner)
     if noted["left"]:
         return None
+    _keep_shown(machine, scope, block.key, noted.get("shows"))
     del machine.scope(scope)["blocks"][unit.context]
     return BlockResult(noted["records"], noted["values"])
 
@@ -217,6 +241,7 @@ def _next_round(machine: Machine, scope: str, unit: PlanUnit, block: Repeat) -> 
         noted["records"].append({})
         if block.source is not None:
             noted["values"].append(noted["value"])
+        _note_shown(machine, inner, block, noted)
         ends = block.until is not None and holds(machine, inner, block.until)
         _hand_on(machine, inner, block, noted)
         machine.close_scope(inner)
@@ -233,9 +258,28 @@ def _hand_on(machine: Machine, inner: str, block: Repeat, noted: RepeatState) ->
     if machine.region(inner).index not in machine.program.handed:
         return
     keys = block.hands if block.hands is not None else tuple(machine.region(inner).keys)
-    shown = {key: resolve(machine, inner, Read((Segment(key, quoted=True),))) for key in keys}
+    shown = {key: resolve(machine, inner, Read((Segment(key, quoted=True),)), shown=True) for key in keys}
     # a new list: the last one may stand in a command
     noted["shown"] = [*noted["shown"], shown][-block.keep if block.keep else None :]
+
+
+def _shown(machine: Machine, inner: str) -> Json:
+    """Return what rounds show of what a body gives."""
+    region = machine.region(inner)
+    return evaluate(machine, inner, region.value if region.shows is None else region.shows, shown=True)
+
+
+def _note_shown(machine: Machine, inner: str, block: Repeat, noted: RepeatState) -> None:
+    """Keep what rounds around a `repeat` show of what one of its rounds gives."""
+    if machine.program.shows:
+        before = noted.get("shows", []) if block.source is not None else []
+        noted["shows"] = [*before, _shown(machine, inner)]
+
+
+def _keep_shown(machine: Machine, scope: str, key: str | None, shown: Json) -> None:
+    """Keep what rounds show of what a block gives."""
+    if key is not None and machine.program.shows:
+        machine.scope(scope).setdefault("shows", {})[key] = shown
 
 
 def _refusing_step(machine: Machine, inner: str, block: Repeat) -> str | None:
@@ -249,6 +293,8 @@ def _refusing_step(machine: Machine, inner: str, block: Repeat) -> str | None:
 def _end_repeat(machine: Machine, scope: str, unit: PlanUnit, block: Repeat) -> BlockResult:
     noted = machine.repeat(scope, unit.context)
     noted["value"] = noted["values"] if block.source is not None else noted["value"]
+    if shown := noted.get("shows"):
+        _keep_shown(machine, scope, block.key, shown if block.source is not None else shown[-1])
     records = noted.pop("records")
     noted.pop("items")
     if block.otherwise is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.process.flow import Else, Repeat
+from instrc.process.flow import Else
 from instrc.runtime.interpreter.documents import Done, Failure, Outcome
 from instrc.runtime.interpreter.v1 import blocks
 from instrc.runtime.interpreter.v1.runnable import PlanUnit
@@ -99,16 +99,9 @@ def _note(machine: Machine, scope: str, unit: PlanUnit, record: Json, value: Jso
             here["record"][unit.context] = record
         return
     here["record"][unit.context] = record
-    key = unit.block.key if not isinstance(unit.block, Else) else _key_of(machine, scope, unit.block)
+    key = unit.block.key if not isinstance(unit.block, Else) else blocks.key_of(machine, scope, unit.block)
     if key is not None:
         here["values"][key] = value
-
-
-def _key_of(machine: Machine, scope: str, block: Else) -> str | None:
-    """Return the key of the `repeat` that an `else` belongs to."""
-    region = machine.region(scope)
-    repeat = region.units[region.contexts[block.of][0]].block
-    return repeat.key if isinstance(repeat, Repeat) else None
 
 
 def fail(machine: Machine, scope: str, error: Failure) -> None:

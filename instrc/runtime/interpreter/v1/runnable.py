@@ -94,6 +94,8 @@ class PlanRegion:
     names: frozenset[str]
     value: flow.Value | None
     until: flow.Condition | None = None
+    shows: flow.Value | None = None
+    """What rounds show of the value, where that is less."""
     units: list[PlanUnit] = field(default_factory=list)
     keys: dict[str, list[int]] = field(default_factory=dict)
     """The units that give a key, in order."""
@@ -190,6 +192,8 @@ class RunnablePlan:
         self.process: Process = Process.from_json(self.document)
         self.definitions: JsonObject = definitions_of(self.document)
         self.regions: list[PlanRegion] = []
+        self.shows = False
+        """Whether rounds show less of some value than there is."""
         self.handed: set[int] = set()
         """Bodies of rounds that are looked at by later ones."""
         self._validators: dict[str, SchemaValidator] = {}
@@ -255,7 +259,10 @@ class RunnablePlan:
         unit.regions = tuple(range(first, first + len(parts)))
         for part in parts:
             body = part.body
-            inner = PlanRegion(len(self.regions), region.index, unit.index, frozenset(part.names), body.value, part.until)
+            inner = PlanRegion(
+                len(self.regions), region.index, unit.index, frozenset(part.names), body.value, part.until, body.shows
+            )
+            self.shows = self.shows or body.shows is not None
             self.regions.append(inner)
             yield inner, body
 

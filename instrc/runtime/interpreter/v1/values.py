@@ -15,12 +15,15 @@ from instrc.text.jsonvalue import Json, JsonObject, as_object
 _META = ("_", "$")
 
 
-def resolve(machine: Machine, scope: str, read: Read) -> Json:
-    """Return what a path leads to from a scope; `null` where it leads nowhere. Thoughts and metrics only if it names them."""
-    return _value_at(machine, scope, machine.program.locate(machine.region(scope), read))
+def resolve(machine: Machine, scope: str, read: Read, *, shown: bool = False) -> Json:
+    """Return what a path leads to from a scope; `null` where it leads nowhere. Thoughts and metrics only if it names them.
+
+    With `shown`, it is what rounds show of that.
+    """
+    return _value_at(machine, scope, machine.program.locate(machine.region(scope), read), shown=shown)
 
 
-def _value_at(machine: Machine, scope: str, place: LocatedPath) -> Json:
+def _value_at(machine: Machine, scope: str, place: LocatedPath, *, shown: bool = False) -> Json:
     here = machine.scope(scope)
     for _ in range(place.levels):
         scope = machine.around(scope)
@@ -33,25 +36,27 @@ def _value_at(machine: Machine, scope: str, place: LocatedPath) -> Json:
             return _member(_name(machine, scope, region, place.name), place.rest, place.quoted)
         case "context":
             return _context(machine, here, region, place)
+        case "key" if shown and place.name in here.get("shows", ()):
+            return _member(here["shows"][place.name], place.rest, place.quoted)
         case "key":
             return _step(machine, here, region.keys[place.name], region, place.name, place.rest, place.quoted)
 
 
-def evaluate(machine: Machine, scope: str, value: Value | None) -> Json:
-    """Return a value; an optional member that is `null` is left out."""
+def evaluate(machine: Machine, scope: str, value: Value | None, *, shown: bool = False) -> Json:
+    """Return a value, or what rounds show of it; an optional member that is `null` is left out."""
     match value:
         case None:
             return None
         case Read():
-            return resolve(machine, scope, value)
+            return resolve(machine, scope, value, shown=shown)
         case Constant(given):
             return given
         case Listed(items):
-            return [evaluate(machine, scope, item) for item in items]
+            return [evaluate(machine, scope, item, shown=shown) for item in items]
         case Named(members):
             made = {}
             for name, member in members.items():
-                given = evaluate(machine, scope, member)
+                given = evaluate(machine, scope, member, shown=shown)
                 if given is not None or not (isinstance(member, Read) and member.optional):
                     made[name] = given
             return made

@@ -1,0 +1,199 @@
+"""What `previous` and `rounds` show of the values that a body gives: all but rounds that these values hold themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+
+from msgspec import Struct, field
+
+from instrc.compiler import ir
+from instrc.process.flow import Constant
+
+# A round shows what the names of its body lead to.  A block may pass rounds on, so that each round would hold all before it,
+# and double with each.  What is made without a step and is a round, or a list of rounds, is left out.
+# So is what a name had in another round where an object or a list that leads back to the name would hold it.
+# As a whole value, `when draft.good { draft } else { previous.best }`, it is carried on, and does not grow.
+
+
+FOLLOWED_VALUES: Final = 2_000
+"""Values that are followed from one name."""
+_LEVELS: Final = 200
+"""Blocks in each other of which parts are left out."""
+
+_Way: TypeAlias = "tuple[ir.Reading, tuple[str, ...], bool]"
+"""A value, the members that lead into it (`[]` is an element of a list), and whether an object or a list holds it."""
+
+
+class Shown(Struct, frozen=True):
+    """What rounds do not show."""
+
+    hidden: frozenset[int]
+    """The blocks of which no round shows anything."""
+    values: Mapping[int, ir.Reading]
+    """What is shown of the value of a body, by the number of the region, where that is less."""
+
+    def holds(self, graph: ir.Graph, number: int, way: tuple[str, ...]) -> bool:
+        """Tell whether a round shows a member of what a step gives, at the end of a way."""
+        if number in self.hidden:
+            return False
+        regions = ir.regions_of(graph.steps[number].content)
+        known = [self.values.get(region.number, region.value) for region in regions]
+        return not way or not known or any(_has(reading, way) for reading in known)
+
+
+def _has(reading: ir.Reading, way: tuple[str, ...]) -> bool:
+    """Tell whether a value has a member, as far as it is written as an object."""
+    while isinstance(reading, ir.ObjectReading) and way:
+        members = dict(reading.members)
+        if way[0] not in members:
+            return False
+        reading, way = members[way[0]], way[1:]
+    return reading != Constant(None)
+
+
+class _Reached(Struct):
+    """What a value is made of without a step."""
+
+    rounds: bool = False
+    """It holds rounds of the `repeat`."""
+    names: set[str] = field(default_factory=set)
+    """Names of the body whose values in other rounds it is, or holds."""
+    held: set[str] = field(default_factory=set)
+    """Those that it holds."""
+
+
+def shown_in_rounds(graph: ir.Graph) -> Shown:
+    """Return what the rounds of a graph do not show."""
+    repeats = [step.content for step in graph.blocks() if isinstance(step.content, ir.Repeat) and step.content.handed]
+    hidden: set[int] = set()
+    values: dict[int, ir.Reading] = {}
+    for repeat in repeats:
+        _Body(graph, repeat).look(hidden, values)
+    return Shown(frozenset(hidden), values)
+
+
+class _Body:
+    """The names of one body, and what they lead to."""
+
+    def __init__(self, graph: ir.Graph, repeat: ir.Repeat) -> None:
+        self._graph = graph
+        self._number = repeat.body.number
+        self._names = dict(repeat.names)
+        self._bodies = ir.bodies_by_number(graph)
+        inside = set(repeat.body.units)
+        blocks = {number for number in graph.block_numbers if number in inside}
+        self._blocks = {
+            name: {path.origin for path in ir.reading_paths(reading) if isinstance(path.origin, int) and path.origin in blocks}
+            for name, reading in repeat.names
+        }
+        """The blocks that each name leads to."""
+
+    def look(self, hidden: set[int], values: dict[int, ir.Reading]) -> None:
+        """Add what the rounds of this body do not show."""
+        reached = {number: self._reached((ir.Path(number), (), False)) for each in self._blocks.values() for number in each}
+        for number, found in reached.items():
+            circular = frozenset(name for name in found.held if self._leads_back(name, number, reached))
+            if found.rounds or circular:
+                self._leave_out((number, False), circular, hidden, values, 0)
+
+    def _leads_back(self, name: str, number: int, reached: Mapping[int, _Reached]) -> bool:
+        """Tell whether what a name had in another round is made of what a block gives."""
+        waiting = list(self._blocks.get(name, ()))
+        seen: set[int] = set()
+        while waiting:
+            each = waiting.pop()
+            if each == number:
+                return True
+            if each not in seen:
+                seen.add(each)
+                waiting.extend(block for other in reached[each].names for block in self._blocks.get(other, ()))
+        return False
+
+    def _leave_out(
+        self, block: tuple[int, bool], circular: frozenset[str], hidden: set[int], values: dict[int, ir.Reading], level: int
+    ) -> None:
+        """Leave out of a block, which an object or a list may hold, and of those that it passes on, what rounds do not show."""
+        number, held = block
+        if self._is_out((ir.Path(number), (), held), circular, level):
+            hidden.add(number)
+            return
+        regions = ir.regions_of(self._graph.steps[number].content)
+        for region, (_, _, within) in zip(regions, self._below((ir.Path(number), (), held)), strict=True):
+            left = self._left(region.value, circular, level, held=within)
+            if left != region.value:
+                values[region.number] = Constant(None) if left is None else left
+            for path in () if left is None else ir.reading_paths(left):
+                inner = path.origin
+                if isinstance(inner, int) and inner in self._graph.block_numbers and level < _LEVELS:
+                    self._leave_out((inner, within or left != path), circular, hidden, values, level + 1)
+
+    def _left(self, reading: ir.Reading, circular: frozenset[str], level: int, *, held: bool) -> ir.Reading | None:
+        """Return what is left of a value; nothing if all of it is left out."""
+        if self._is_out((reading, (), held), circular, level):
+            return None
+        if not isinstance(reading, ir.ObjectReading):
+            return reading
+        members = [(name, self._left(member, circular, level + 1, held=True)) for name, member in reading.members]
+        return ir.ObjectReading(tuple((name, left) for name, left in members if left is not None))
+
+    def _is_out(self, way: _Way, circular: frozenset[str], level: int) -> bool:
+        """Tell whether nothing of a value is shown."""
+        reading, _, held = way
+        if level > _LEVELS:
+            return False
+        if isinstance(reading, ir.Path) and not isinstance(reading.origin, int):
+            found = self._reached(way)
+            return found.rounds or not (found.names if held else found.held).isdisjoint(circular)
+        below = self._below(way)
+        return bool(below) and all(self._is_out(each, circular, level + 1) for each in below)
+
+    def _reached(self, way: _Way) -> _Reached:
+        """Return what a value is made of without a step."""
+        found = _Reached()
+        seen: set[_Way] = set()
+        waiting = [way]
+        while waiting and len(seen) < FOLLOWED_VALUES:
+            each = waiting.pop()
+            if each in seen:
+                continue
+            seen.add(each)
+            reading, rest, held = each
+            if isinstance(reading, ir.Path) and isinstance(reading.origin, ir.Local):
+                waiting += self._behind_name(reading.origin, (*reading.tail, *rest), found, held=held)
+            else:
+                waiting += self._below(each)
+        return found
+
+    def _behind_name(self, origin: ir.Local, way: tuple[str, ...], found: _Reached, *, held: bool) -> list[_Way]:
+        """Note what a name of a block leads to, or return where the way goes on."""
+        if origin.kind == "item":
+            source = self._bodies.source(origin.block)
+            return [] if source is None else [(source, (ir.ELEMENT, *way), held)]
+        if origin.kind not in {"previous", "rounds"}:
+            return []
+        rest = way[1:] if origin.kind == "rounds" and way[:1] == (ir.ELEMENT,) else way
+        if origin.block == self._number:
+            found.rounds = found.rounds or not rest
+            found.names.update(rest[:1])
+            found.held.update(rest[:1] if held else ())
+            return []
+        names = self._bodies.names(origin.block)[1]
+        if rest:
+            return [(names[rest[0]], rest[1:], held)] if rest[0] in names else []
+        return [(reading, (), True) for reading in names.values()]
+
+    def _below(self, way: _Way) -> list[_Way]:
+        """Return the values that a value is made of without a step."""
+        reading, rest, held = way
+        match reading:
+            case ir.ObjectReading(members):
+                return [(member, rest[1:], held or not rest) for name, member in members if not rest or name == rest[0]]
+            case ir.Path(int(number), tail):
+                content, names = self._graph.steps[number].content, (*tail, *rest)
+                if names:
+                    return [(value, below, held) for value, below in ir.given_by(content, names)]
+                lists = isinstance(content, ir.Each) or (isinstance(content, ir.Repeat) and content.source is not None)
+                return [(region.value, (), held or lists) for region in ir.regions_of(content)]
+            case _:
+                return []
