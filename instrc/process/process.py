@@ -536,6 +536,17 @@ class Process(Struct, frozen=True):
         """Yield all contexts, each block before what is in it."""
         return flow.all_contexts(self.body)
 
+    def reads(self) -> Iterator[flow.Read]:
+        """Yield every path that is read anywhere: by steps, conditions and values."""
+        yield from flow.reads_of(self.body.value)
+        for context in self.contexts():
+            for step in context.steps if isinstance(context, flow.Chunk) else ():
+                yield from (*step.references, *flow.reads_of(step.arguments), *(each.choices for each in step.among))
+            yield from flow.reads_before(context)
+            for part in flow.parts_of(context):
+                yield from flow.reads_of(part.body.value)
+                yield from [read for read, _ in part.until.tests] if part.until else ()
+
     @property
     def entry(self) -> JsonObject:
         """What the model fills in to start the process; an empty object if somebody else begins."""

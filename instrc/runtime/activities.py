@@ -56,6 +56,8 @@ class Retry:
 
 
 ONCE = Retry(attempts=1)
+INVALID_OUTPUT: Final = "invalid-output"
+"""The code of an activity whose answer breaks its own schema; of the kind `invalid`."""
 PROGRAMMING_ERRORS = (
     AssertionError,
     AttributeError,

@@ -18,6 +18,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar, Unpack, cast
 
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import (
+    INVALID_OUTPUT,
     PROGRAMMING_ERRORS,
     Activities,
     Activity,
@@ -334,7 +335,7 @@ class Effects:
         return {"error": {**said, "place": redacted(place["place"])} if place and "place" in place else said}
 
 
-_KINDS_BY_CODE: dict[str | None, FailureKind] = {"timeout": "timeout", NO_JSON: "invalid"}
+_KINDS_BY_CODE: dict[str | None, FailureKind] = {"timeout": "timeout", NO_JSON: "invalid", INVALID_OUTPUT: "invalid"}
 
 
 class _CheckError(Exception):

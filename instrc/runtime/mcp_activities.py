@@ -9,15 +9,16 @@ import asyncio
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Required, TypedDict, cast
+from typing import Required, TypeAlias, TypedDict, cast
 from weakref import WeakKeyDictionary
 
 import mcp_types
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, get_default_environment
 from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 
-from instrc.runtime.activities import ActivityError, Handler
+from instrc.runtime.activities import INVALID_OUTPUT, ActivityError, Handler
 from instrc.runtime.interpreter.documents import bare_name
 from instrc.runtime.secrets import UnusableTableError, checked, secret
 from instrc.text.jsontext import loads
@@ -83,12 +84,17 @@ def _server(table: _McpTable, folder: Path) -> _Server:
     return _servers.setdefault(repr(made), _Server(made))
 
 
+_Call: TypeAlias = tuple[str | None, str, dict[str, Json], asyncio.Future[Json]]
+"""The name of a tool, that of the activity, what it is given, and where the answer goes."""
+
+
 class _Session:
     """A session, held by a task of its own: it has to be closed by the task that has opened it."""
 
     def __init__(self, server: _Server) -> None:
         self.server = server
-        self.calls: asyncio.Queue[tuple[str | None, str, dict[str, Json], asyncio.Future[Json]]] = asyncio.Queue()
+        self.calls: asyncio.Queue[_Call | None] = asyncio.Queue()
+        """`None` ends the session."""
         self.task = asyncio.ensure_future(self._run())
 
     async def call(self, tool: str | None, activity: str, given: dict[str, Json]) -> Json:
@@ -100,6 +106,13 @@ class _Session:
             message = "the MCP server ended before it answered"
             raise ActivityError(message, code="unreachable")
         return answer.result()
+
+    def end(self) -> None:
+        """Let the next call open another session: the connection of this one is lost."""
+        loop = asyncio.get_running_loop()
+        if self.server.sessions.get(loop) is self:
+            del self.server.sessions[loop]
+        self.calls.put_nowait(None)
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
@@ -115,7 +128,9 @@ class _Session:
                             continue
                         self.server.sessions.pop(loop, None)  # from here on a call opens another session
                         break
-                    task = asyncio.ensure_future(_answer(client, names, *wanted))
+                    if wanted is None:
+                        break
+                    task = asyncio.ensure_future(_answer(self, client, names, *wanted))
                     under_way.add(task)
                     task.add_done_callback(under_way.discard)
         except asyncio.CancelledError:
@@ -129,9 +144,8 @@ class _Session:
 
     def _fail(self, message: str) -> None:
         while not self.calls.empty():
-            *_, answer = self.calls.get_nowait()
-            if not answer.done():
-                answer.set_exception(ActivityError(message, code="unreachable"))
+            if (call := self.calls.get_nowait()) is not None:
+                _give(call[-1], ActivityError(message, code="unreachable"))
 
 
 def _session(server: _Server) -> _Session:
@@ -154,6 +168,7 @@ async def _tools(client: Client) -> list[mcp_types.Tool]:
 
 
 async def _answer(
+    session: _Session,
     client: Client,
     names: Mapping[str, str],
     tool: str | None,
@@ -166,9 +181,17 @@ async def _answer(
     except ActivityError as error:
         _give(answer, error)
     except MCPError as error:
-        _give(answer, ActivityError(str(error), code=str(error.error.code), retry=False))
+        if error.error.code == mcp_types.CONNECTION_CLOSED:
+            _give(answer, ActivityError(f"the MCP server is gone: {str(error).lower()}", code="unreachable"))
+            session.end()
+        else:
+            _give(answer, ActivityError(str(error), code=str(error.error.code), retry=False))
+    except (RuntimeError, ValidationError) as error:  # the library's words for an answer that breaks the tool's own schema
+        said = str(error).partition("\n")[0]
+        _give(answer, ActivityError(f"the answer of the tool does not fit: {said}", code=INVALID_OUTPUT, retry=False))
     except Exception as error:  # noqa: BLE001  -- the caller is told, whatever it is
         _give(answer, ActivityError(f"{type(error).__name__}: {error}", code="unreachable"))
+        session.end()
     else:
         if not answer.done():
             answer.set_result(value)

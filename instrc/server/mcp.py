@@ -18,7 +18,7 @@ from mcp.server.stdio import stdio_server
 
 from instrc.server.service import AnyCall, Offers, RefusedError
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, as_object
+from instrc.text.jsonvalue import Json
 from instrc.text.streams import claimed_output, read_lines
 from instrc.tools.given import ToolLike
 from instrc.tools.python_values import PythonCall, as_instance, json_of
@@ -29,7 +29,8 @@ def server_of(service: Offers, name: str = "instrc") -> Server[object]:
     """Return a server that lists the tools of a service and calls them; their arguments are checked by the service."""
 
     async def list_tools(_context: object, _params: object) -> mcp_types.ListToolsResult:
-        return mcp_types.ListToolsResult(tools=[_tool(as_object(offer.lowering.payload)) for offer in service.offers.values()])
+        tools = [mcp_types.Tool.model_validate(offer.described) for offer in service.offers.values()]
+        return mcp_types.ListToolsResult(tools=tools)
 
     async def call_tool(_context: object, params: mcp_types.CallToolRequestParams) -> mcp_types.CallToolResult:
         try:
@@ -102,10 +103,6 @@ def _claimed_input() -> Iterator[IO[str] | None]:
             yield file
         finally:
             os.dup2(private, 0)
-
-
-def _tool(payload: JsonObject) -> mcp_types.Tool:
-    return mcp_types.Tool.model_validate({key: value for key, value in payload.items() if key != "_meta"})
 
 
 # Functions of Python as tools: annotated ones, or pairs of a schema and a function.

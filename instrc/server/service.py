@@ -15,10 +15,12 @@ from instrc.process.process import Process
 from instrc.providers.lifting.lift import lift
 from instrc.providers.lowering.lower import Lowering, lower
 from instrc.runtime.engine import Engine, RunReport, chosen
-from instrc.schema.strip import split
+from instrc.schema.strip import split, strip
 from instrc.schema.validation import is_valid
+from instrc.schema.walk import nodes, redirected
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, without_type
+from instrc.text.names import free_name
 from instrc.text.streams import SPEAKER
 from instrc.tools.given import ToolLike
 from instrc.tools.tool import Tool
@@ -38,11 +40,34 @@ class ServerTool:
 
     lowering: Lowering
     call: AnyCall
+    output: JsonObject | None = None
+    """The schema of what a call gives; `None` if that is not known."""
 
     @property
     def name(self) -> str:
         """Its name in the protocol."""
         return as_text(as_object(self.lowering.payload)["name"])
+
+    @property
+    def described(self) -> JsonObject:
+        """It as the protocol lists it."""
+        payload = as_object(self.lowering.payload)
+        made: JsonObject = {key: value for key, value in payload.items() if key != "_meta"}
+        made["inputSchema"] = _without_root_references(as_object(payload["inputSchema"]))
+        if self.output is not None:
+            made["outputSchema"] = _without_root_references(self.output)
+        return made
+
+
+def _without_root_references(schema: JsonObject) -> JsonObject:
+    """Return a schema that refers to itself by a definition: clients put it into another schema, where `#` is another root."""
+    if not any(isinstance(node, dict) and node.get("$ref") == "#" for node in nodes(schema)):
+        return schema
+    definitions = as_object(schema.get("$defs") or {})
+    name = free_name("root", definitions.__contains__)
+    moved = as_object(redirected(schema, {"#": f"#/$defs/{name}"}))
+    root: JsonObject = {key: value for key, value in moved.items() if key not in {"$defs", "$schema", "title"}}
+    return {**moved, "$defs": {**as_object(moved.get("$defs") or {}), name: root}}
 
 
 @dataclass(slots=True)
@@ -51,9 +76,12 @@ class Offers:
 
     offers: dict[str, ServerTool] = field(default_factory=dict)
 
-    def offer(self, name: str | None, schema: ToolLike, call: AnyCall) -> None:
-        """Add a tool; one of the same name is a problem."""
-        made = ServerTool(lower(schema, target=TARGET, name=name), call)
+    def offer(self, name: str | None, schema: ToolLike, call: AnyCall, output: Json = None) -> None:
+        """Add a tool, with the schema of the objects that it gives, if that is known; one of the same name is a problem."""
+        gives = None if output is None else lower(Tool("output", output), target=TARGET).payload
+        made = ServerTool(
+            lower(schema, target=TARGET, name=name), call, None if gives is None else as_object(as_object(gives)["inputSchema"])
+        )
         if made.name in self.offers:
             reason = "two would be one tool: give one another name"
             raise CompileError([problems.runs.UnusableSetting(what="tool", word=made.name, reason=reason)])
@@ -126,6 +154,52 @@ _OWN: dict[str, JsonObject] = {
     },
 }
 """The tools about runs, offered where there is a process."""
+_STATUS: JsonObject = {"type": "string", "description": "running, waiting, done, failed and so on, in one word."}
+STANDING: JsonObject = {
+    "type": "object",
+    "properties": {**_RUN, "status": _STATUS},
+    "required": ["run", "status"],
+}
+"""The schema of how a run stands."""
+_OWN_OUTPUT: dict[str, JsonObject] = {
+    "run_status": {
+        "type": "object",
+        "properties": {
+            **_RUN,
+            "status": _STATUS,
+            "output": {"description": "What each step has brought, when the run is done."},
+            "value": {"description": "The result, when the run is done."},
+            "error": {
+                "type": "object",
+                "description": "Why it has failed.",
+                "properties": {"step": {"type": ["string", "null"]}, "kind": {"type": "string"}, "message": {"type": "string"}},
+            },
+            "step": {"type": "string", "description": "What a person has refused."},
+        },
+        "required": ["run", "status"],
+    },
+    "open_questions": {
+        "type": "object",
+        "properties": {
+            **_RUN,
+            "questions": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "id": {"type": "string"},
+                        "steps": {"type": "array", "items": {"type": "string"}},
+                        "show": {"description": "What the person is shown."},
+                        "schema": {"description": "The JSON Schema of the answer."},
+                    },
+                    "required": ["id", "steps", "show", "schema"],
+                },
+            },
+        },
+        "required": ["run", "questions"],
+    },
+}
+"""What the tools about runs give, where it is more than how the run stands."""
 
 
 @dataclass(slots=True)
@@ -251,7 +325,7 @@ def service_of(
             "cancel_run": service.cancel,
         }
         for name, schema in _OWN.items():
-            service.offer(name, schema, calls[name])
+            service.offer(name, schema, calls[name], _OWN_OUTPUT.get(name, STANDING))
     return service
 
 
@@ -259,25 +333,28 @@ def _offer_tool(service: Service, prepared: Prepared) -> None:
     async def call(value: JsonObject) -> Json:
         return split(value, prepared.document)["output"]
 
-    service.offer(prepared.name, Tool(prepared.name, prepared.document), call)
+    service.offer(prepared.name, Tool(prepared.name, prepared.document), call, strip(prepared.document, {"all"}))
 
 
 def _offer_process(service: Service, prepared: Prepared, launcher: Launcher) -> None:
     async def call(inputs: JsonObject) -> Json:
         return await service.start(launcher, inputs)
 
-    service.offer(prepared.name, inputs_schema(prepared), call)
+    service.offer(prepared.name, inputs_schema(prepared), call, STANDING)
 
 
 def inputs_schema(prepared: Prepared) -> JsonObject:
-    """Return what starting a process takes: `prompt`, and its declared inputs."""
-    document = prepared.document
+    """Return what starting a process takes: `prompt`, if anything reads it, and its declared inputs."""
+    document = as_object(prepared.document)
     inputs = dict(prepared.inputs or {"prompt": {}})
-    if inputs.get("prompt") == {}:
+    if Process.describes(document) and not any(read.first == "prompt" for read in Process.from_json(document).reads()):
+        inputs.pop("prompt", None)
+    elif inputs.get("prompt") == {}:
         inputs["prompt"] = {"type": "string", "description": "The request, in words."}
-    title = (document.get("title") if isinstance(document, dict) else None) or prepared.name
+    said = (part.get(word) for part in (document, as_object(document.get("tool") or {})) for word in ("description", "title"))
+    goal = next((text for text in said if isinstance(text, str) and text), prepared.name).rstrip().removesuffix(".")
     return {
-        "description": f"Start the process: {title}. It runs on by itself; its id is what the other tools ask for.",
+        "description": f"{goal}.\nStarts a run, which goes on by itself, and gives its id: `run_status` tells how it stands.",
         "type": "object",
         "properties": inputs,
         "required": [name for name, schema in inputs.items() if not (isinstance(schema, dict) and "default" in schema)],

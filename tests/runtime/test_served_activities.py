@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,9 +15,9 @@ from typing import Any
 import pytest
 from http_server import Answer, Asked, serving
 
-from instrc import ActivityError, CompileError, Retry
+from instrc import Activities, ActivityError, CompileError, Retry, Sample
 from instrc.runtime.activities import Activity, ActivityCall  # one decision about a call
-from instrc.runtime.effects import attempt_call  # one call without a run
+from instrc.runtime.effects import Effects, attempt_call  # calls without a run
 from instrc.runtime.http_activities import fill_template  # one template
 from instrc.runtime.secrets import MASK, redacted  # what stands for a secret
 from instrc.runtime.served_activities import served  # an activity without a program
@@ -229,6 +231,86 @@ def test_an_error_of_a_tool_is_one_of_the_activity(command: str, tool: str | Non
         call(served("Elsewhere_Activity", table, Path()), given)
     assert raised.value.retry is False
     assert code is None or raised.value.code == code
+
+
+MISFIT = """
+import asyncio, os
+from pathlib import Path
+import mcp_types as types
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+
+SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+async def tools(_context, _params):
+    names = ("text", "nothing", "die", "fits")
+    made = [types.Tool(name=name, input_schema={"type": "object"}, output_schema=SCHEMA) for name in names]
+    return types.ListToolsResult(tools=made)
+
+async def call(_context, params):
+    with Path(__file__).with_name("calls").open("a") as file:
+        file.write(f"{params.name}\\n")
+    if params.name == "die":
+        os._exit(3)
+    given = {"text": {"n": "text"}, "fits": {"n": os.getpid()}}.get(params.name)
+    return types.CallToolResult(content=[], structured_content=given)
+
+async def main():
+    server = Server("odd", on_list_tools=tools, on_call_tool=call)
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def odd(tmp_path: Path) -> Any:
+    pytest.importorskip("mcp")
+    (tmp_path / "odd.py").write_text(MISFIT, encoding="utf-8")
+
+    def run(*tools: str, between: Any = None) -> tuple[Any, list[str]]:
+        async def calls() -> Any:
+            registry = Activities()
+            for tool in tools:
+                table = {"mcp": f"{sys.executable} {tmp_path / 'odd.py'}", "tool": tool, "retry": {"pause": 0}}
+                registry.add(tool, served(tool, table, Path()))
+            effects = Effects("r", Sample(), registry)
+            made: list[Any] = []
+            for tool in tools:
+                command: Any = {"kind": "fire", "id": f"c{len(made)}", "activity": tool, "step": tool, "input": {}}
+                made.append(await effects.call(command))
+                if between is not None:
+                    between(made[-1])
+                    await asyncio.sleep(0.3)
+            return made
+
+        found = asyncio.run(calls())
+        return found, (tmp_path / "calls").read_text().split()
+
+    return run
+
+
+@pytest.mark.parametrize("tool", ["text", "nothing"])
+def test_an_answer_that_breaks_the_schema_of_its_tool_is_one_call(odd: Any, tool: str) -> None:
+    [result], calls = odd(tool)
+    assert (result["error"]["kind"], result["error"]["code"]) == ("invalid", "invalid-output")
+    assert calls == [tool]
+
+
+def test_a_call_that_never_reached_its_server_is_tried_again_in_another_session(odd: Any) -> None:
+    results, calls = odd("fits", "fits", between=lambda result: os.kill(result["ok"]["n"], signal.SIGKILL))
+    first, second = (result["ok"]["n"] for result in results)
+    assert first != second
+    assert calls == ["fits", "fits"]
+
+
+def test_a_server_that_always_ends_is_unreachable(odd: Any) -> None:
+    [result, after], calls = odd("die", "fits")
+    assert result["error"]["code"] == "unreachable"
+    assert "the MCP server is gone" in result["error"]["message"]
+    assert "ok" in after
+    assert calls == ["die", "die", "die", "fits"]
 
 
 def test_a_server_that_does_not_start_is_unreachable(tmp_path: Path) -> None:

@@ -107,6 +107,8 @@ def check(seen: dict[str, Any]) -> None:
     assert list(seen["tools"]["CountDays"].input_schema["properties"]) == ["_why", "days"]
     assert seen["tools"]["SendMail"].input_schema["required"] == ["prompt"]
     assert seen["filled"].structured_content == {"days": 3}
+    assert list(seen["tools"]["CountDays"].output_schema["properties"]) == ["days"]
+    assert all(tool.output_schema is not None for tool in seen["tools"].values())  # the client holds each answer to it
     assert seen["wrong"].is_error
     assert "/days" in seen["wrong"].content[0].text
     assert seen["begun"]["status"] == "running"
