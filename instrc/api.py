@@ -340,6 +340,7 @@ def run(
     id: str | None = None,  # noqa: A002  -- its name
     requests: int | None = None,
     tokens: int | None = None,
+    settings: Mapping[str, object] | None = None,
     rehearse: RehearseMode = False,
     vibes: Mapping[str, object] | None = None,
     roots: Iterable[str | os.PathLike[str]] = (),
@@ -349,19 +350,17 @@ def run(
     """Run a program until it ends or waits for an answer; `Run.answer` continues it.
 
         run = instrc.run('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted({"draft": {}}))
-        assert run.value == {}
 
     `program` is a path (`.aug`, `.vibe.json`, or a compiled `.json`), the text of a program, or a compiled document.
     `input` is `prompt`, or an object of inputs by name.  `model` is an object with the method of `instrc.Model`, or a text as for
-    `--model`, and comes before that of the settings; if one is needed, and there is none, that is a problem.
+    `--model`, before that of the project; where none is chosen, that is a problem.  `settings` are like `{"temperature": 0}`.
     `activities` are functions by name, functions marked with `instrc.activity`, or the JSON of processes by name; they come
     before those of `[tool.instrc.activities]`.  `people` answers questions immediately; without it the run waits.
     `checks` are functions that check the value of a step: if one returns a text (the error), the model is asked again.
     `engine` carries out the run: `memory`, in this process, stored only if a `store` is given; `durable`, in the store, by this
-    process and, when that has ended, by any other; `temporal`, on a server.  `store` is a folder, or the URL of a database.
-    With an `id` the same call continues the run that it has begun before.  `requests` and `tokens` are the budget of the run.
-    `rehearse` invents answers and results from their schemas: it asks no model that is not given, and calls nothing;
-    `"with-activities"` calls the activities.  `Run.invented` says what was invented.
+    process or, later, another one; `temporal`, on a server.  `store` is a folder, or the URL of a database.  With an `id` the
+    same call continues its run.  `requests` and `tokens` are its budget.  `rehearse` invents answers and results: it asks no
+    model that is not given, and calls nothing; `"with-activities"` calls the activities.  `Run.invented` says what is invented.
     `vibes` are instructions from memory by name, as for `compile`; a run that is continued is given them again.
     `watch` is given every event as it happens.  `CompileError` contains all problems of the program, its inputs and settings.
     """
@@ -379,6 +378,7 @@ def run(
             id=id,
             requests=requests,
             tokens=tokens,
+            settings=settings,
             rehearse=rehearse,
             vibes=vibes,
             roots=roots,
@@ -403,6 +403,7 @@ async def run_async(
     id: str | None = None,  # noqa: A002  -- its name
     requests: int | None = None,
     tokens: int | None = None,
+    settings: Mapping[str, object] | None = None,
     rehearse: RehearseMode = False,
     vibes: Mapping[str, object] | None = None,
     roots: Iterable[str | os.PathLike[str]] = (),
@@ -425,7 +426,7 @@ async def run_async(
     words = model if isinstance(model, str) else None
     if rehearse != "with-activities" and not isinstance(rehearse, bool):
         arguments.instance("rehearse", rehearse, bool, '`True`, `False` or `"with-activities"`')
-    launcher = Launcher(prepared, model=words, own=own, requests=requests, tokens=tokens, rehearse=rehearse)
+    launcher = Launcher(prepared, model=words, own=own, requests=requests, tokens=tokens, rehearse=rehearse, given=settings)
     made = launcher.launch(input, id)
     if arguments.text("engine", engine) == "memory" and store is None:
         state = versions.begin(made.plan, made.inputs)

@@ -25,6 +25,7 @@ class Answer(NamedTuple):
     status: int = 200
     kind: str = "application/json"
     location: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 @contextmanager
@@ -40,6 +41,8 @@ def serving(answer: Callable[[Asked], Answer]) -> Iterator[str]:
             self.send_header("content-length", str(len(said.body)))
             if said.location is not None:
                 self.send_header("location", said.location)
+            for name, value in said.headers:
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(said.body)
 

@@ -16,6 +16,7 @@ from http_server import Answer, Asked, serving
 
 from instrc.cli import main
 from instrc.text import jsontext
+from instrc.vibes.settings import read_settings
 
 ROOT = Path(__file__).parent.parent
 
@@ -27,7 +28,7 @@ class Block(NamedTuple):
 
 PAGE = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = [Block(*found) for found in re.findall(r"^```(\w*)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)]
-RUN_BELOW = {"aug", "console", "json", "python", "py", "yaml", "sh", ""}
+RUN_BELOW = {"toml", "aug", "console", "json", "python", "py", "yaml", "sh", ""}
 
 
 def only(language: str) -> list[str]:
@@ -214,3 +215,9 @@ def test_help_begins_with_the_functions_and_their_examples_run(tmp_path: Path) -
         assert f"{name}(" in said or f"`{name}`" in said, name
     examples = "\n".join(line[4:] for line in said.splitlines() if line.startswith("    "))
     subprocess.run([sys.executable, "-W", "error", "-c", examples], cwd=tmp_path, check=True)
+
+
+def test_the_settings_can_be_used(tmp_path: Path) -> None:
+    for text in only("toml"):
+        (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+        assert read_settings(tmp_path).requests

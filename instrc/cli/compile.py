@@ -24,6 +24,7 @@ from instrc.problems.report import Report
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 from instrc.text.source import Source, Span
+from instrc.text.visible import visible
 from instrc.vibes.find_files import shown_path
 from instrc.vibes.settings import Settings, read_settings
 
@@ -402,17 +403,19 @@ def _call(
     *,
     full: bool,
 ) -> list[str]:
-    from instrc.testing.preview import outline
+    from instrc.schema.outline import outline
 
     payload: Json = call.schema
+    sent = call.message
     if target is not None:
         from instrc.providers.lowering.lower import lower
         from instrc.providers.targets import dialect
+        from instrc.runtime.models.provider import message_with_words
         from instrc.tools.tool import Tool
 
-        payload = lower(Tool(call.name, call.schema, hints=hints), dialect(target), report=report).payload
+        lowering = lower(Tool(call.name, call.schema, hints=hints), dialect(target), report=report)
+        payload, sent = lowering.payload, None if sent is None else message_with_words(sent, lowering)
     schema_tokens = count(dumps(payload, indent=False))
-    sent = call.message
     total = schema_tokens + (count(sent) if sent is not None else 0)
     by_model = f" {call.model} ──" if call.model is not None else ""
     lines = [f"── {call.chunk} ──{by_model} about {total:,} tokens ({by})", ""]
@@ -422,7 +425,7 @@ def _call(
         lines += [f"message ({count(sent):,} tokens):", *(f"  {line}" for line in sent.rstrip("\n").split("\n")), ""]
     kind = f"payload for {target}" if target is not None else "schema, in order"
     lines.append(f"{kind} ({schema_tokens:,} tokens):")
-    shown = dumps(payload).split("\n") if full or target is not None else outline(call.schema)
+    shown = dumps(payload).split("\n") if full or target is not None else map(visible, outline(call.schema))
     lines += [f"  {line}" for line in shown]
     lines += ["", "kept back by the engine:"]
     kept = [f"  {step}: {dumps(facts, indent=False)}" for step, facts in call.kept.items() if facts]

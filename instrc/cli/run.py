@@ -152,6 +152,10 @@ Items = Annotated[
     typer.Option("--items", metavar="FILE", help="Run once for each line of JSON (- reads them), print a line for each."),
 ]
 Batch = Annotated[int, typer.Option("--batch", min=1, metavar="N", help="Chunks of one kind that share a call of the model.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="How models are asked: temperature=0, max_tokens=500, timeout=60s."),
+]
 Concurrency = Annotated[
     int | None, typer.Option("--concurrency", min=1, metavar="N", help="With --items, calls at the same time; 4 unless given.")
 ]
@@ -173,6 +177,7 @@ def run_command(
     run_id: Annotated[str | None, typer.Option("--id", metavar="RUN", help="The id of the run; generated unless given.")] = None,
     requests: Annotated[int | None, typer.Option("--requests", min=0, help="How often models may be asked.")] = None,
     tokens: Annotated[int | None, typer.Option("--tokens", min=0, help="How many tokens models may use.")] = None,
+    set_: Set = None,
     items: Items = None,
     batch: Batch = 1,
     concurrency: Concurrency = None,
@@ -195,10 +200,9 @@ def run_command(
         running.refuse_output(output, [*prepared.sources(), *running.files_of(given), *([] if items is None else [items])])
         running.show_warnings([prepared], shape, quiet=quiet)
         if every_branch:
-            idle: dict[str, object]
-            idle = {"--engine": engine_name, "--items": items, "--id": run_id, "--store": store, "--ask": ask, "--model": model}
+            idle: dict[str, object] = {"--engine": engine_name, "--items": items, "--id": run_id, "--set": set_ or None}
             idle |= {"--requests": requests, "--tokens": tokens, "--batch": batch > 1, "--concurrency": concurrency}
-            idle |= {"--rehearse-with-activities": with_activities}
+            idle |= {"--rehearse-with-activities": with_activities, "--store": store, "--ask": ask, "--model": model}
             _refuse_beside("--every-branch", "all answers are invented, and no run is kept", idle)
             raise typer.Exit(rehearse_all(prepared, prompt, as_json=as_json, output=output))
         if items is not None:
@@ -206,8 +210,8 @@ def run_command(
             _refuse_beside("--items", why, {"--input": given, "--ask": ask, "--json": as_json})
         elif concurrency is not None:
             options.refuse_use("--concurrency belongs to --items")
-        mode = options.rehearse_mode(rehearse, with_activities)
-        launcher = Launcher(prepared, model=model, batch=batch, requests=requests, tokens=tokens, rehearse=mode)
+        mode, asked = options.rehearse_mode(rehearse, with_activities), _set(set_)
+        launcher = Launcher(prepared, model=model, batch=batch, requests=requests, tokens=tokens, rehearse=mode, given=asked)
         if items is not None:
             open_, of_all = engine(store, engine_name, keep="open"), run_id or new_id(prepared.name)
             raise typer.Exit(_run_items(items, launcher, of_all, open_, window=batch * (concurrency or 4), output=output))
@@ -217,6 +221,22 @@ def run_command(
                 engine(store, engine_name, people=_asked(watcher) if ask else None, watch=sink).start(begun)
             )
     raise typer.Exit(running.deliver(report, as_json=as_json, quiet=quiet, output=output, store=store, engine_name=engine_name))
+
+
+def _set(said: list[str] | None) -> dict[str, Json]:
+    """Return settings that are written as `NAME=VALUE`, or as `extra.NAME=VALUE` for parameters of the provider's own."""
+    made: dict[str, Json] = {}
+    extra: dict[str, Json] = {}
+    for each in said or []:
+        name, equals, text = each.partition("=")
+        if not equals or not name.strip():
+            options.refuse_use(f"--set takes NAME=VALUE, not `{each}`")
+        try:
+            value = loads(text)
+        except ValueError:
+            value = text
+        (extra if name.startswith("extra.") else made)[name.strip().removeprefix("extra.")] = value
+    return {**made, "extra": extra} if extra else made
 
 
 def _run_items(items: str, launcher: Launcher, of_all: str, open_: Engine, *, window: int, output: Path | None) -> int:

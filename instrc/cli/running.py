@@ -343,7 +343,8 @@ class CommandRow:
             case "answered":
                 self.state, self.seconds = ("failed" if event["complaints"] else "done"), event["seconds"]
                 self.tokens += sum(count for count in event["usage"].values() if isinstance(count, int))
-                return f"{self.id}  {_came('answered', event)}{_cost(event)}"
+                notes = "".join(f"\n          ({note})" for note in event.get("notes", ()))
+                return f"{self.id}  {_came('answered', event)}{_cost(event)}{notes}"
             case "rejected":
                 self.state = "failed"
                 return f"{self.id}  was not accepted: {event['complaints'][0]['message']}"

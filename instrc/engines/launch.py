@@ -31,15 +31,17 @@ from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
 from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.catalogue import model_of
 from instrc.runtime.models.model import Model, Sample
+from instrc.runtime.models.settings import RequestTable
 from instrc.runtime.plan import plan_digest, plan_of
 from instrc.runtime.session import SessionTool
 from instrc.runtime.telemetry import Telemetry, listened, logged
 from instrc.runtime.traces import Event, Sink, join_sinks, told_apart
 from instrc.text.arguments import is_on
+from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_integer, as_object, as_text, as_texts, tokens, without_type
 from instrc.text.names import file_name
 from instrc.vibes.project import DEFAULT_PROJECT, Project
-from instrc.vibes.settings import Settings, read_settings
+from instrc.vibes.settings import REQUEST, RequestSettings, Settings, read_settings, request_settings
 
 TELEMETRY = "INSTRC_TELEMETRY"
 """The variable of the environment that turns OpenTelemetry on."""
@@ -76,7 +78,7 @@ def equip(run: str, plan: PinnedPlan, how: JsonObject, sink: Sink, own: Own | No
         activities = activities_of(prepared, given) if given else _registered_in(folder)
     model, words = own.model, how.get("model") or settings.run.get("model")  # earlier releases noted none: it was invented
     if model is None and isinstance(words, str):
-        model = _shared_model(words, folder, as_integer(how.get("batch") or 1))
+        model = _shared_model(words, folder, as_integer(how.get("batch") or 1), dumps(how.get("set") or {}, indent=False))
     if model is None:
         _require_model(reach_of(plan, activities, processes), settings)
     return equipped(prepared, plan, run, model, activities, sink, own.checks, how)
@@ -101,9 +103,9 @@ def _registered_in(folder: Path) -> Activities:
 
 
 @lru_cache(maxsize=16)
-def _shared_model(words: str, folder: Path, batch: int) -> Model:
+def _shared_model(words: str, folder: Path, batch: int, given: str) -> Model:
     """Return a model that all runs of this process share, so that they can share calls."""
-    model = model_of(words, folder)
+    model = model_of(words, folder, request_table(_settings_of(folder), {"set": loads(given)}))
     return Batching(model, batch) if batch > 1 else model
 
 
@@ -124,6 +126,7 @@ def equipped(
             made[bare_name(name)] = cast("Check", imported("check", said, prepared.folder))
     invented = tuple(each for each in INVENTIONS if each in as_array(how.get("invented") or []))
     asks_others = not (how.get("rehearse") and "answers" in invented)
+    table = request_table(prepared.settings, how)
     chosen = set(plan["options"].get("models", {}).values()) if asks_others else ()
     return Effects(
         run,
@@ -132,11 +135,20 @@ def equipped(
         join_sinks(sink, logged if listened() else None, Telemetry() if is_on(TELEMETRY) else None),
         made,
         _all_processes(prepared, activities),
-        others={words: model_of(words, prepared.folder) for words in chosen},
+        others={words: model_of(words, prepared.folder, table) for words in chosen},
         prices=prepared.settings.prices,
         step=prepared.step,
         invented=invented,
+        table=table,
+        words=as_text(how.get("model") or prepared.settings.run.get("model") or ""),
     )
+
+
+def request_table(settings: Settings, how: JsonObject) -> RequestTable:
+    """Return all that is set for requests to models, by the project and for one run."""
+    general = {key: value for key, value in settings.run.items() if key in REQUEST}
+    given = as_object(how.get("set") or {})
+    return RequestTable(cast("RequestSettings", general), settings.requests, cast("RequestSettings", given))
 
 
 def _require_model(reach: Reach, settings: Settings) -> None:
@@ -175,19 +187,21 @@ class Launcher:
         requests: int | None = None,
         tokens: int | None = None,
         rehearse: RehearseMode = False,
+        given: Mapping[str, object] | None = None,
     ) -> None:
         """`model` are its words, before those of the settings; `batch` is how many chunks of one kind share a call of it.
 
-        A rehearsal asks nobody but a model that is given.
+        A rehearsal asks nobody but a model that is given.  `given` are settings of requests for these runs alone.
         """
         self.prepared = prepared
         self.own: Own = own or Own()
         if isinstance(self.own.model, Sample):  # any process can make another one
             model, self.own = "sample", replace(self.own, model=None)
         makes_results = rehearse is True
-        given = self.own.activities or Activities()
+        self.set: RequestSettings = given_settings(given or {})
+        own_handlers = self.own.activities or Activities()
         self.activities: Activities = (
-            rehearsed(plan_of(prepared.document), prepared.processes) if makes_results else activities_of(prepared, given)
+            rehearsed(plan_of(prepared.document), prepared.processes) if makes_results else activities_of(prepared, own_handlers)
         )
         settings = prepared.settings.run
         self.plan: PinnedPlan = plan_of(
@@ -233,12 +247,16 @@ class Launcher:
             "processes": prepared.processes,
         }
         how |= {"invented": invented} if invented or rehearse else {}
+        if self.set:
+            how["set"] = as_object(cast("Json", self.set))
         return {**how, "own": [*own.words]} if own.words else how
 
     def effects(self, run: str, watch: Sink | None) -> Effects:
         """Return the effects of a run that only this process carries."""
         words = self.how["model"]
-        model = model_of(words, self.prepared.folder) if self.own.model is None and isinstance(words, str) else self.own.model
+        model = self.own.model
+        if model is None and isinstance(words, str):
+            model = model_of(words, self.prepared.folder, request_table(self.prepared.settings, self.how))
         return equipped(self.prepared, self.plan, run, model, self.activities, told_apart(watch), self.own.checks, self.how)
 
     def launch(self, given: Json, run: str | None = None, entry: Json = None) -> Launch:
@@ -267,6 +285,16 @@ class Launcher:
             plan = {**plan, "options": {**plan["options"], "entry": entry}}
             plan["digest"] = plan_digest(plan)
         return Launch(run or new_id(self.prepared.name), self.prepared.name, plan, inputs, self.how)
+
+
+def given_settings(given: Mapping[str, object]) -> RequestSettings:
+    """Return settings of requests that are given for a run; a `CompileError` tells all that is wrong with them."""
+    made, wrong = request_settings(given)
+    if wrong:
+        raise CompileError(
+            problems.runs.UnusableSetting(what="setting", word=key, reason=reason, nearest=close) for key, reason, close in wrong
+        )
+    return made
 
 
 _ASSIGNED = r"(\w+)=\S*"
@@ -545,4 +573,4 @@ def session_model(words: str | None, file: Path, *, rehearse: bool = False) -> M
     chosen = words or ("sample" if rehearse else settings.run.get("model"))
     if chosen is None:
         _require_model(Reach({None: "chat"}), settings)
-    return model_of(str(chosen), folder)
+    return model_of(str(chosen), folder, request_table(settings, {}))

@@ -181,6 +181,8 @@ class Dialect:
     patterns: Literal["any", "plain", "anchored"] = "any"
     """Regular expressions taken: all; without look-around, back-references and `\\b`; those, and `^…$` around."""
     lengths_beside_patterns: bool = True
+    bounded: frozenset[str] = frozenset({"integer", "number"})
+    """JSON types whose bounds are enforced, where keywords of bounds are taken at all."""
     most_bound: int | None = None
     """The greatest absolute value a bound of numbers may have."""
     most_count: int | None = None
@@ -237,6 +239,11 @@ class Dialect:
     """Whether the schema itself stands in the payload, so that its root can be described and judged."""
     budgeted: bool = field(init=False, compare=False, repr=False)
     """Whether a schema may exceed a limit by itself."""
+
+    @property
+    def shown_to_model(self) -> bool:
+        """Whether the model reads the schema: servers write tools into the prompt, and compile the shape of an answer only."""
+        return self.tool
 
     def __post_init__(self) -> None:
         """Find once what is asked for in each lowering."""

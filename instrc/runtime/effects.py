@@ -8,10 +8,11 @@ import os
 import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
+from random import uniform
 from sysconfig import get_path
 from time import monotonic
 from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar, Unpack, cast
@@ -43,12 +44,14 @@ from instrc.runtime.interpreter.documents import (
     bare_name,
 )
 from instrc.runtime.models.model import Model, ModelError, Reply, Request, model_message, tool_name
+from instrc.runtime.models.settings import RequestTable
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
 from instrc.schema.strip import Split, holds_meta, split
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.tools.plan_check import with_unique_ids
 from instrc.tools.python_values import WrongArgumentsError
+from instrc.vibes.settings import RequestSettings
 
 # One call of the handler of an activity: in the loop or in a thread, with its timeout and its heartbeat.
 
@@ -144,6 +147,8 @@ class AttemptFault(NamedTuple):
     retry: bool
     place: EventFacts = {}  # noqa: RUF012  -- it is read only
     """Where in the code of somebody else it has failed: `place`, `traceback`."""
+    after: float | None = None
+    """Seconds that a provider wants to be left alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +164,11 @@ class Effects:
     processes: Mapping[str, Json] = field(default_factory=dict)
     """The JSON of the processes that plans name, by their addresses."""
     child: RunChild | None = None
-    model_retry: Retry = field(default_factory=Retry)
+    model_retry: Retry = field(default_factory=lambda: Retry(jitter=0.25))
+    table: RequestTable = field(default_factory=RequestTable)
+    """What is set for the requests to models."""
+    words: str = ""
+    """The words of the model, by which its settings are found."""
     others: Mapping[str, Model] = field(default_factory=dict)
     """Models that the project has set for some vibes, by their words."""
     prices: Prices = field(default_factory=dict)
@@ -185,6 +194,8 @@ class Effects:
             command = {**command, "complaints": _said_once(command)}
         text = model_message(command)
         key, name = f"{self.run}/{command['id']}", tool_name(command["chunk"], steps, self.step)
+        set_ = self.table.of_steps(steps or ([] if self.step is None else [self.step]))
+        policy = self._policy({**self.table.of_model(command["model"] or self.words), **set_})
         if command["complaints"]:
             self.tell("rejected", _before(command["id"]), complaints=command["complaints"])
         self.tell("asked", command["id"], chunk=command["chunk"], steps=list(steps), sent=text, schema=command["schema"])
@@ -192,18 +203,23 @@ class Effects:
 
         async def answer(_attempt: int) -> Reply:
             own = copy_of(command)
-            request = Request(key, name, text, own["schema"], own["model"], own)
-            async with time_limit(self.model_retry.timeout):
+            request = Request(key, name, text, own["schema"], own["model"], own, set_)
+            async with time_limit(policy.timeout):
                 with guarded():
                     return _copied_reply(await self.others.get(command["model"] or "", self.model).answer(request))
 
-        found = await self._retried(command["id"], self.model_retry, answer, _model_fault, began)
+        found = await self._retried(command["id"], policy, answer, _model_fault, began)
         if not isinstance(found, tuple):
             return found
         try:
             return self._accepted(command, *found, began)
         except _CheckError as error:
             return self._failed(command["id"], str(error), "check", found[1], began, place_of(error.error))
+
+    def _policy(self, settings: RequestSettings) -> Retry:
+        """Return how often a request is made, and within which time."""
+        usual = self.model_retry
+        return replace(usual, attempts=settings.get("attempts", usual.attempts), total=settings.get("total_timeout", usual.total))
 
     def _accepted(self, command: ModelCommand, reply: Reply, attempt: int, began: float) -> Result:
         answer, numbered = with_unique_ids(reply.answer, command["schema"])
@@ -227,6 +243,8 @@ class Effects:
             facts["sent"] = reply.sent
         if reply.invented:
             facts["invented"] = True
+        if reply.notes:
+            facts["notes"] = [*reply.notes]
         self.tell("answered", command["id"], **facts)
         return {"ok": answer, "usage": reply.usage, **({"complaints": wrong} if wrong else {})}
 
@@ -301,9 +319,17 @@ class Effects:
                 fault = fault_of(error)
             if not fault.retry or not policy.again(attempt, fault.code):
                 return self._failed(command, fault.message, fault.code, attempt, began, fault.place)
+            chance = uniform(1 - policy.jitter, 1 + policy.jitter)  # noqa: S311  -- no secret
+            pause = max(policy.wait(attempt) * chance, fault.after or 0.0)
+            if fault.after is not None and fault.after > policy.longest:
+                message = f"{fault.message} (it wants to be left alone for {fault.after:g} s, which is longer than we wait)"
+                return self._failed(command, message, fault.code, attempt, began, fault.place)
+            if policy.total is not None and monotonic() - began + pause > policy.total:
+                message = f"{fault.message} (no time for another attempt: all have {policy.total:g} s)"
+                return self._failed(command, message, fault.code, attempt, began, fault.place)
             tried: EventFacts = {"error": fault.message, "attempt": attempt, **fault.place}
             self.tell("retried", command, **tried)
-            await self.pause(policy.wait(attempt))
+            await self.pause(pause)
             attempt += 1
 
     async def _child(self, process: Json, command: ActivityCommand) -> Result | None:
@@ -359,16 +385,16 @@ def _checked_by(check: Check, step: str, value: Json) -> str | None:
 def _copied_reply(reply: Reply) -> Reply:
     """Return a reply as a copy; a `NotJsonError` if anything but its answer is not JSON."""
     usage = {str(name): int(count) for name, count in reply.usage.items()}
-    rest = received([reply.cost, reply.model, reply.repairs, reply.complaints, reply.text, reply.sent])
-    cost, model, repairs, complaints, text, sent = cast("_ReplyParts", rest)
+    rest = received([reply.cost, reply.model, reply.repairs, reply.complaints, reply.text, reply.sent, reply.notes])
+    cost, model, repairs, complaints, text, sent, notes = cast("_ReplyParts", rest)
     try:
         answer = received(reply.answer)
     except NotJsonError as error:
         answer, complaints = None, [*complaints, {"pointer": "", "message": f"the answer is not JSON, {error}"}]
-    return Reply(answer, usage, cost, model, tuple(repairs), tuple(complaints), text, sent, reply.invented)
+    return Reply(answer, usage, cost, model, tuple(repairs), tuple(complaints), text, sent, reply.invented, tuple(notes))
 
 
-_ReplyParts: TypeAlias = "tuple[float | None, str | None, list[str], list[Complaint], str | None, str | None]"
+_ReplyParts: TypeAlias = "tuple[float | None, str | None, list[str], list[Complaint], str | None, str | None, list[str]]"
 
 
 def _own(error: Exception) -> BaseException:
@@ -382,12 +408,18 @@ def _code_of(error: ActivityError | ModelError) -> str | None:
     return writable(str(code)) if isinstance(code, str | int) else None
 
 
+def _after_of(error: ModelError) -> float | None:
+    """Return the seconds that a provider wants to be left alone, whatever an adapter has given."""
+    after: object = getattr(error, "after", None)
+    return float(after) if isinstance(after, int | float) and after >= 0 else None
+
+
 def _model_fault(error: Exception) -> AttemptFault:
     match error:
         case TimeoutError():
             return AttemptFault("the model took too long", "timeout", retry=True)
         case ModelError():
-            return AttemptFault(words_of(error), _code_of(error), retry=error.retry)
+            return AttemptFault(words_of(error), _code_of(error), retry=error.retry, after=_after_of(error))
         case NotJsonError():
             return AttemptFault(f"the reply of the model is not JSON, {error}", NO_JSON, retry=False)
         case CompileError():  # a setting is missing, as the key of a provider

@@ -61,6 +61,8 @@ class EventFacts(TypedDict, total=False):
     cost: float | None
     model: str | None
     repairs: list[str]
+    notes: list[str]
+    """What a person should know of an answer: settings that were not sent, another model that was asked."""
     complaints: list[Complaint]
     error: Json
     code: str | None

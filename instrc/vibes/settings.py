@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
+from math import inf
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, TypedDict, TypeVar, cast
 
@@ -14,6 +15,7 @@ from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
 from instrc.text.files import TomlError, read_regular, read_toml
 from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
 from instrc.text.source import Source, Span
 
 # Settings: what the table `[tool.instrc]` of a project says, as a noun.
@@ -25,10 +27,38 @@ HIGHEST_LIMIT: Final = 2_000_000_000
 """The largest limit that a project may set: a file of that size is read into memory."""
 
 
-class RunSettings(TypedDict, total=False):
+class RequestSettings(TypedDict, total=False):
+    """How a model is asked, under one set of names for every provider."""
+
+    max_tokens: int
+    temperature: float
+    seed: int
+    timeout: float
+    """Seconds of one request."""
+    total_timeout: float
+    """Seconds of all attempts at a request, pauses included."""
+    attempts: int
+    reasoning: str
+    """How much a model thinks before it answers: `none`, `low`, `medium` or `high`."""
+    words: bool
+    """Whether the message says the schema in words, where the model does not see it otherwise."""
+    extra: Mapping[str, Json]
+    """Parameters under the provider's own names."""
+    rpm: int
+    """Requests a minute."""
+    tpm: int
+    """Tokens a minute."""
+    parallel: int
+    """Requests at the same time."""
+    cooldown: float
+    """Seconds that a model is left alone after three failures in a row, where another one can be asked."""
+
+
+class RunSettings(RequestSettings, total=False):
     """How programs are run, where nothing else is said."""
 
     model: str
+    """Several, divided by commas, are asked one after the other until one answers."""
     engine: str
     store: str
     asks: int
@@ -54,6 +84,8 @@ class Settings(Struct, frozen=True):
     """By name: `package.module:function`, the address of a process, or a table."""
     models: Mapping[str, str] = field(default_factory=dict)
     """The model that answers, by name or pattern of a vibe."""
+    requests: Mapping[str, RequestSettings] = field(default_factory=dict)
+    """How models are asked, by name or pattern of a vibe or of a model (`openai:*`)."""
     prices: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """What models cost, by name or pattern of a model: `input` and `output`, in US dollars for a million tokens."""
     checks: Mapping[str, str] = field(default_factory=dict)
@@ -144,7 +176,33 @@ T = TypeVar("T")
 
 KEYS = ("roots", "shared", "hint", "naming", "limits", "keywords", "templates", "activities", "models", "prices", "checks", "run")
 RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements")
-"""Settings of `[tool.instrc.run]`."""
+"""Settings of `[tool.instrc.run]`, beside those of `REQUEST`."""
+REQUEST: Mapping[str, str] = {
+    "max_tokens": "whole",
+    "temperature": "number",
+    "seed": "integer",
+    "timeout": "span",
+    "total_timeout": "span",
+    "attempts": "whole",
+    "reasoning": "effort",
+    "words": "truth",
+    "extra": "table",
+    "rpm": "whole",
+    "tpm": "whole",
+    "parallel": "whole",
+    "cooldown": "span",
+}
+"""Settings of a request and their kinds: for all in `[tool.instrc.run]`, for a model or vibe under `[tool.instrc.models]`."""
+EFFORTS = ("none", "low", "medium", "high")
+_KINDS = {
+    "whole": "it is a whole number from 1",
+    "number": "it is a number from 0",
+    "integer": "it is a whole number",
+    "span": "it is a span of time: a number of seconds, or a text such as `PT30S` or `30s`",
+    "effort": f"it is one of {', '.join(f'`{each}`' for each in EFFORTS)}",
+    "truth": "it is `true` or `false`",
+    "table": "it is a table of the provider's own parameters",
+}
 ENGINES = ("memory", "durable", "temporal")
 """What `engine` names."""
 LIMITS = ("source", "vibe", "schema")
@@ -194,6 +252,59 @@ def read_file(file: Path) -> Settings:
     return _SettingsReader(source, file, table).settings()
 
 
+def request_settings(written: Mapping[str, object]) -> tuple[RequestSettings, list[tuple[str, str, tuple[str, ...]]]]:
+    """Return settings of a request as they are used, with times in seconds; and what is wrong: which, why, what may be meant."""
+    made: dict[str, object] = {}
+    wrong: list[tuple[str, str, tuple[str, ...]]] = []
+    for key, value in written.items():
+        if key not in REQUEST:
+            wrong.append((key, "there is no such setting of a request", nearest(key, REQUEST)))
+        elif (read := _request_value(REQUEST[key], value)) is None:
+            near = nearest(value, EFFORTS) if key == "reasoning" and isinstance(value, str) else ()
+            wrong.append((key, _KINDS[REQUEST[key]], near))
+        else:
+            made[key] = read
+    return cast("RequestSettings", made), wrong
+
+
+def _request_value(kind: str, value: object) -> object:
+    """Return a value of a kind as it is used; `None` if it is not one."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    match kind:
+        case "truth":
+            fits = isinstance(value, bool)
+        case "table":
+            fits = isinstance(value, Mapping)
+        case "effort":
+            fits = value in EFFORTS
+        case "whole":
+            fits = isinstance(value, int) and number and 1 <= value <= HIGHEST_LIMIT
+        case "integer":
+            fits = isinstance(value, int) and number and abs(value) < 2**63
+        case "span":
+            return _span(value)
+        case _:
+            fits = isinstance(value, int | float) and number and 0 <= value < inf
+    return value if fits else None
+
+
+def _span(value: object) -> float | None:
+    """Return seconds of a span that is written as a number, in ISO 8601, or as `30s`; `None` if it is none, or no time."""
+    if isinstance(value, str):
+        from instrc.text.durations import from_words, is_duration, seconds
+
+        text = value if is_duration(value) else from_words(value)
+        value = None if text is None else seconds(text)
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < inf:
+        return None
+    return float(value)
+
+
+def is_model_pattern(pattern: str) -> bool:
+    """Tell whether a pattern of `[tool.instrc.models]` is that of models, as `openai:*`, and not of vibes."""
+    return ":" in pattern and not pattern.startswith("aug:")
+
+
 class _SettingsReader:
     """One `[tool.instrc]` table; all that is wrong with it is said at once."""
 
@@ -210,6 +321,7 @@ class _SettingsReader:
                 reason = "there is no such setting" + (f": {place}" if place else "")
                 self._wrong(key, reason, () if place else nearest(key, KEYS))
         naming, hint = self._naming(), self._hint()
+        models, requests = self._models()
         templates = self.table.get("templates", False)
         if not isinstance(templates, bool):
             self._wrong("templates", "it is `true` or `false`")
@@ -226,7 +338,8 @@ class _SettingsReader:
             limits=self._limits(),
             keywords=self._keywords(),
             activities=self._functions("activities", (str, dict), "`module:function`, addresses or tables"),
-            models=self._models(),
+            models=models,
+            requests=requests,
             prices=self._prices(),
             checks=cast("Mapping[str, str]", self._functions("checks", (str,), "`module:function`")),
             run=self._run(),
@@ -297,12 +410,27 @@ class _SettingsReader:
                 self._wrong(f"{key}.{name}", f"its values are {kind}", word=name)
         return written
 
-    def _models(self) -> Mapping[str, str]:
-        written = self._table("models", (str,), "its values are names of models")
+    def _models(self) -> tuple[Mapping[str, str], Mapping[str, RequestSettings]]:
+        """Return the models by vibe, and the settings of requests by vibe or model."""
+        models: dict[str, str] = {}
+        requests: dict[str, RequestSettings] = {}
+        written: Mapping[str, object] = self._table("models", (str, list, dict), "its values are models, or tables of settings")
         for name, value in written.items():
-            if not value.strip():
-                self._wrong(f"models.{name}", "it is the name of a model", word=name)
-        return written
+            table = dict(value) if isinstance(value, dict) else {"model": value}
+            if "model" in table:
+                words = model_words(table.pop("model"))
+                if words is None:
+                    self._wrong(f"models.{name}", "it is the name of a model, or a list of names", word=name)
+                elif is_model_pattern(name):
+                    self._wrong(f"models.{name}", "this is a model itself: it has a table of settings", word=name)
+                else:
+                    models[name] = words
+            made, wrong = request_settings(table)
+            for key, reason, close in wrong:
+                self._wrong(f"models.{name}.{key}", reason, close, word=key)
+            if made:
+                requests[name] = made
+        return models, requests
 
     def _prices(self) -> Mapping[str, Mapping[str, float]]:
         written = self._table("prices", (dict,), "its values are tables of `input` and `output`")
@@ -324,18 +452,15 @@ class _SettingsReader:
         if not isinstance(written, dict):
             self._wrong("run", "it is a table")
             return {}
-        for key, value in written.items():
-            if key not in RUN:
-                self._wrong(f"run.{key}", "there is no such setting", nearest(key, RUN), word=key)
-            elif key not in {"model", "engine", "store"}:
-                if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                    self._wrong(f"run.{key}", "it is a whole number from 0", word=key)
-            elif not isinstance(value, str) or not value.strip():
-                self._wrong(f"run.{key}", "it is a text" if not isinstance(value, str) else "it is empty", word=key)
-            elif key == "engine" and value not in ENGINES:
-                known = ", ".join(f"`{each}`" for each in ENGINES)
-                self._wrong("run.engine", f"engines are {known}", nearest(value, ENGINES), word=value)
-        return cast("RunSettings", written)  # what is otherwise has been told, and stops whoever reads them
+        made, wrong = request_settings({key: value for key, value in written.items() if key not in RUN})
+        for key, reason, close in wrong:
+            known = key in REQUEST
+            self._wrong(f"run.{key}", reason if known else "there is no such setting", close or nearest(key, RUN), word=key)
+        for key in RUN:
+            if key in written and (fault := _fault_of_run(key, written[key])):
+                self._wrong(f"run.{key}", fault, nearest(str(written[key]), ENGINES) if key == "engine" else (), word=key)
+        model = {"model": model_words(written["model"])} if "model" in written else {}
+        return cast("RunSettings", {**{key: written[key] for key in RUN if key in written}, **model, **made})
 
     def _limits(self) -> dict[str, int]:
         written = self.table.get("limits", {})
@@ -353,6 +478,27 @@ class _SettingsReader:
         self.wrong.append((entry_place(self.source, word or key), key, reason, close))
 
 
+def model_words(value: object) -> str | None:
+    """Return the words of a model, or of several that are asked one after the other; `None` if they are none."""
+    names = value if isinstance(value, list) else [value]
+    said = [name.strip() for name in names if isinstance(name, str)]
+    return ", ".join(said) if said and all(said) and len(said) == len(names) else None
+
+
+def _fault_of_run(key: str, value: object) -> str | None:
+    """Return what is wrong with a setting of runs; `None` if nothing is."""
+    if key == "model":
+        return None if model_words(value) is not None else "it is the name of a model, or a list of names"
+    if key not in {"engine", "store"}:
+        whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        return None if whole else "it is a whole number from 0"
+    if not isinstance(value, str) or not value.strip():
+        return "it is a text" if not isinstance(value, str) else "it is empty"
+    if key == "engine" and value not in ENGINES:
+        return f"engines are {', '.join(f'`{each}`' for each in ENGINES)}"
+    return None
+
+
 def _as_list(key: str, text: object) -> str:
     """Say how a single text is written as the list that is needed."""
     return f": write `{key} = {dumps([str(text)[:60]], indent=False)}`"
@@ -360,7 +506,7 @@ def _as_list(key: str, text: object) -> str:
 
 def _place_of(key: str) -> str | None:
     """Return where something is chosen that is no setting of the whole table; `None` if nothing is called so."""
-    if key in RUN:
+    if key in RUN or key in REQUEST:
         return f"`{key}` belongs to the table `[tool.instrc.run]`"
     if key in LIMITS:
         return f"`{key}` belongs to the table `[tool.instrc.limits]`"

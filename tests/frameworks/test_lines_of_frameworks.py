@@ -237,6 +237,7 @@ def test_every_provider_of_the_catalogue_is_on_the_page() -> None:
         "bedrock",
         "vllm",
         "vllm-output",
+        "llamacpp",
         "mcp",
         "smolagents",
     }

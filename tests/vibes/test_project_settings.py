@@ -108,6 +108,15 @@ def test_no_pyproject_and_none_of_ours_mean_no_settings(files: Files) -> None:
         ('[tool.instrc.run]\nengine = "durabel"', "run.engine", 2),
         ('[tool.instrc.run]\nmodel = ""', "run.model", 2),
         ('[tool.instrc.run]\nstore = " "', "run.store", 2),
+        ("[tool.instrc.run]\nmodel = []", "run.model", 2),
+        ("[tool.instrc.run]\ntemperature = -1", "run.temperature", 2),
+        ("[tool.instrc.run]\nmax_tokens = 0", "run.max_tokens", 2),
+        ('[tool.instrc.run]\ntimeout = "soon"', "run.timeout", 2),
+        ('[tool.instrc.run]\nreasoning = "hi"', "run.reasoning", 2),
+        ("[tool.instrc.run]\nattempts = true", "run.attempts", 2),
+        ('[tool.instrc.models]\n"openai:*" = "openai:gpt-5"', "models.openai:*", 2),
+        ('[tool.instrc.models]\n"openai:*" = { temprature = 1 }', "models.openai:*.temprature", 2),
+        ("[tool.instrc.models]\njudge = { model = [1] }", "models.judge", 2),
         ('\n[instrc]\nhint = "x"', "instrc", 2),
         ('\n[tools.instrc]\nhint = "x"', "tools.instrc", 2),
         ('\n[tool.Instrc]\nhint = "x"', "tool.Instrc", 2),
@@ -270,4 +279,15 @@ def test_a_text_where_a_list_is_needed_is_shown_as_one(files: Files, key: str) -
 
 def test_the_page_of_wrong_settings_names_all_there_are() -> None:
     text = page(InvalidSettings)
-    assert [name for name in Settings.__struct_fields__ if name != "file" and f"`{name}`" not in text] == []
+    assert [name for name in Settings.__struct_fields__ if name not in {"file", "requests"} and f"`{name}`" not in text] == []
+
+
+def test_settings_of_requests_are_read_with_times_in_seconds(files: Files) -> None:
+    run = '[tool.instrc.run]\nmodel = ["openai:a", "ollama:b"]\ntimeout = "60s"\ntotal_timeout = "PT5M"\nseed = -3\n'
+    models = (
+        '[tool.instrc.models]\njudge = { model = "openai:c", temperature = 0 }\n"openai:*" = { rpm = 5, extra = { top_p = 1 } }\n'
+    )
+    found = read_settings(files("p", {"pyproject.toml": run + models}))
+    assert found.run == {"model": "openai:a, ollama:b", "timeout": 60.0, "total_timeout": 300.0, "seed": -3}
+    assert found.models == {"judge": "openai:c"}
+    assert found.requests == {"judge": {"temperature": 0}, "openai:*": {"rpm": 5, "extra": {"top_p": 1}}}

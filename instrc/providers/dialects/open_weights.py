@@ -208,6 +208,75 @@ def ollama_output() -> Dialect:
     )
 
 
+_CONVERTER = "llama.cpp @ b11434, common/json-schema.cpp and json-schema-to-grammar.cpp"
+
+
+_LLAMACPP = (
+    Fact(
+        "response_format is enforced and not shown to the model; a named tool_choice acts as auto, and a required one "
+        "lets any text stand before the call, so no tool is sent",
+        "llama.cpp @ b11434, tools/server, run; ggml-org/llama.cpp#26535",
+        "2026-11-26",
+        ("envelope", "where", "tool"),
+    ),
+    Fact("required properties come first, then the optional ones in their order", _CONVERTER, "2026-11-26", ("order",)),
+    Fact(
+        "integers are bounded, other numbers are not; multipleOf and numbers of properties are ignored without a word",
+        _CONVERTER,
+        "2026-11-26",
+        ("keywords", "bounded"),
+    ),
+    Fact(
+        "of a string, a pattern counts before a format, and a format before lengths; what a pattern may not hold "
+        "(look-around, \\d, no anchors) makes it any string, with a line in the log of the server only",
+        _CONVERTER,
+        "2026-11-26",
+        ("keywords", "lengths_beside_patterns"),
+    ),
+    Fact("the formats are date, time, date-time and uuid; others are ignored", _CONVERTER, "2026-11-26", ("formats",)),
+    Fact(
+        "a repetition of more than 2,000 times is refused as a lower bound, and is none as an upper one",
+        "llama.cpp @ b11434, src/llama-grammar.cpp",
+        "2026-11-26",
+        ("most_count",),
+    ),
+    Fact("bounds of integers are read as 64 bits", _CONVERTER, "2026-11-26", ("most_bound",)),
+    Fact(
+        "a schema that is `true` or `false` is refused, also as `items` behind a tuple; beside $ref, anyOf, oneOf, enum "
+        "and const other keywords are ignored",
+        _CONVERTER,
+        "2026-11-26",
+        ("tuples", "anything", "keywords"),
+    ),
+    Fact("keys are literals of the grammar, escaped as JSON writes them", _CONVERTER, "2026-11-26", ("key",)),
+    PRINTABLE_KEYS,
+    _NO_ALPHABET,
+)
+
+
+def llamacpp() -> Dialect:
+    """Return what is known of: llama.cpp's server, LM Studio and llamafile, structured output (response_format)."""
+    return Dialect(
+        name="llamacpp",
+        title="llama.cpp, LM Studio, llamafile: structured output (response_format)",
+        envelope={"type": "json_schema", "json_schema": {"name": "@name", "schema": "@schema"}},
+        where=("json_schema", "schema"),
+        tool=False,
+        tool_name=WORD,
+        key=PRINTABLE,
+        keywords=STRICT - {"pattern"} | {"minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength"},
+        order="required-first",
+        tuples="object",
+        anything="text",
+        bounded=frozenset({"integer"}),
+        formats=frozenset({"date", "time", "date-time", "uuid"}),
+        lengths_beside_patterns=False,
+        most_bound=2**62,
+        most_count=2000,
+        facts=_LLAMACPP,
+    )
+
+
 def vllm_output() -> Dialect:
     """Return what is known of: vLLM structured output (structured_outputs in extra_body)."""
     return replace(

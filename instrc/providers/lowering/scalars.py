@@ -293,18 +293,19 @@ def numbers(node: JsonObject, kind: str, dialect: Dialect, progress: Progress) -
     body: JsonObject = {"type": kind}
     least, most = inf, -inf
     lost: list[str] = []
+    keywords = dialect.keywords if kind in dialect.bounded else frozenset[str]()
     for keyword, number in bounds.items():
         if dialect.most_bound is not None and abs(number) > dialect.most_bound:
             lost.append(keyword)
             continue
         rounded = kind == "integer" and keyword in _ROUNDED and isinstance(number, float)
         value = _ROUNDED[keyword](number) if rounded else number  # xgrammar takes whole numbers only
-        if keyword in dialect.keywords:
+        if keyword in keywords:
             body[keyword] = value
             least, most = (value if keyword == "minimum" else least), (value if keyword == "maximum" else most)
-        elif kind == "integer" and keyword == "exclusiveMinimum" and "minimum" in dialect.keywords:
+        elif kind == "integer" and keyword == "exclusiveMinimum" and "minimum" in keywords:
             body["minimum"] = floor(value) + 1 if least == inf else max(floor(value) + 1, least)
-        elif kind == "integer" and keyword == "exclusiveMaximum" and "maximum" in dialect.keywords:
+        elif kind == "integer" and keyword == "exclusiveMaximum" and "maximum" in keywords:
             body["maximum"] = ceil(value) - 1 if most == -inf else min(ceil(value) - 1, most)
         elif keyword != "multipleOf" or kind != "integer" or value != 1:
             lost.append(keyword)

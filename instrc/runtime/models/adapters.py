@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from types import ModuleType
 from typing import ClassVar, Final
 
-from instrc.runtime.models.provider import Client, Provider, TokenNames, base_url_from
-from instrc.text.jsonvalue import Json, as_object
+from instrc.runtime.models.model import Reply, Request
+from instrc.runtime.models.provider import Client, Provider, ProviderRequest, TokenNames, base_url_from
+from instrc.text.jsonvalue import Json, JsonObject, as_object
 
 ANTHROPIC_TOKENS: Final = 8192
 """Tokens of an answer; Anthropic wants a limit in every request."""
@@ -20,19 +23,29 @@ class Anthropic(Provider):
     package: ClassVar[str] = "anthropic"
     key: ClassVar[str | None] = "ANTHROPIC_API_KEY"
     tokens: ClassVar[TokenNames] = ("usage", "input_tokens", "output_tokens")
+    names: ClassVar[Mapping[str, str]] = {"max_tokens": "max_tokens", "reasoning": "effort"}
+    """The library has no temperature any more; models that take one get it under `extra`."""
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return an asynchronous client."""
         return library.AsyncAnthropic(api_key=key, base_url=base_url_from("ANTHROPIC_BASE_URL"), max_retries=0)
 
-    async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:
+    async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a message."""
+        options = {"max_tokens": ANTHROPIC_TOKENS, **asked.options}
+        effort = options.pop("effort", None)
+        if effort == "none":
+            options["thinking"] = {"type": "disabled"}
+        elif effort is not None:
+            options["output_config"] = {"effort": effort}
         answer = await client.messages.create(
-            model=model,
-            max_tokens=ANTHROPIC_TOKENS,
-            messages=[{"role": "user", "content": message}],
-            tools=[payload],
-            tool_choice={"type": "tool", "name": name, "disable_parallel_tool_use": True},
+            model=asked.model,
+            messages=asked.messages,
+            tools=[asked.payload],
+            tool_choice={"type": "tool", "name": asked.name, "disable_parallel_tool_use": True},
+            timeout=asked.timeout,
+            extra_body=asked.extra or None,
+            **options,
         )
         answered: Json = answer.model_dump(mode="json", exclude_unset=True)
         return answered
@@ -53,20 +66,33 @@ class Gemini(Provider):
     package: ClassVar[str] = "google.genai"
     key: ClassVar[str | None] = "GEMINI_API_KEY"
     tokens: ClassVar[TokenNames] = ("usageMetadata", "promptTokenCount", "candidatesTokenCount")
+    names: ClassVar[Mapping[str, str]] = {
+        "max_tokens": "max_output_tokens",
+        "temperature": "temperature",
+        "seed": "seed",
+        "reasoning": "thinking_level",
+    }
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client; its asynchronous half is used."""
         url = base_url_from("GEMINI_BASE_URL")
         return library.Client(api_key=key, http_options={"base_url": url} if url else None)
 
-    async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:
+    async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for content."""
-        config = {
-            "tools": [{"function_declarations": [payload]}],
-            "tool_config": {"function_calling_config": {"mode": "ANY", "allowed_function_names": [name]}},
+        options = dict(asked.options)
+        level = options.pop("thinking_level", None)
+        if level is not None:
+            options["thinking_config"] = {"thinking_budget": 0} if level == "none" else {"thinking_level": str(level).upper()}
+        config: dict[str, object] = {
+            "tools": [{"function_declarations": [asked.payload]}],
+            "tool_config": {"function_calling_config": {"mode": "ANY", "allowed_function_names": [asked.name]}},
             "automatic_function_calling": {"disable": True},
+            "http_options": {"timeout": int(asked.timeout * 1000)},
+            **options,
+            **asked.extra,
         }
-        answer = await client.aio.models.generate_content(model=model, contents=message, config=config)
+        answer = await client.aio.models.generate_content(model=asked.model, contents=asked.message, config=config)
         answered: Json = answer.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response", "parsed"})
         return answered
 
@@ -78,19 +104,27 @@ class GigaChat(Provider):
     target: ClassVar[str] = "gigachat"
     package: ClassVar[str] = "gigachat"
     key: ClassVar[str | None] = "GIGACHAT_CREDENTIALS"
+    names: ClassVar[Mapping[str, str]] = {
+        "max_tokens": "max_tokens",
+        "temperature": "temperature",
+        "reasoning": "reasoning_effort",
+    }
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
-        """Return a client; its asynchronous methods are used."""
+        """Return a client without a time limit of its own: its 30 seconds would end what the project lets go on."""
         urls = {"base_url": base_url_from("GIGACHAT_BASE_URL"), "auth_url": base_url_from("GIGACHAT_AUTH_URL")}
-        return library.GigaChat(credentials=key, max_retries=0, **{name: url for name, url in urls.items() if url})
+        given = {name: url for name, url in urls.items() if url}
+        return library.GigaChat(credentials=key, max_retries=0, timeout=None, **given)
 
-    async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:
+    async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a chat completion."""
         told = {
-            "model": model,
-            "messages": [{"role": "user", "content": message}],
-            "functions": [payload],
-            "function_call": {"name": name},
+            "model": asked.model,
+            "messages": asked.messages,
+            "functions": [asked.payload],
+            "function_call": {"name": asked.name},
+            **asked.options,
+            **asked.extra,
         }
         answer = await client.achat(told)
         answered: Json = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -104,45 +138,82 @@ class Mistral(Provider):
     target: ClassVar[str] = "mistral"
     package: ClassVar[str] = "mistralai.client"
     key: ClassVar[str | None] = "MISTRAL_API_KEY"
+    names: ClassVar[Mapping[str, str]] = {
+        "max_tokens": "max_tokens",
+        "temperature": "temperature",
+        "seed": "random_seed",
+        "reasoning": "reasoning_effort",
+    }
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client; its asynchronous methods are used."""
         return library.Mistral(api_key=key, server_url=base_url_from("MISTRAL_BASE_URL"))
 
-    async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:
+    async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a chat completion."""
         answer = await client.chat.complete_async(
-            model=model,
-            messages=[{"role": "user", "content": message}],
-            tools=[payload],
-            tool_choice={"type": "function", "function": {"name": name}},
+            model=asked.model,
+            messages=asked.messages,
+            tools=[asked.payload],
+            tool_choice={"type": "function", "function": {"name": asked.name}},
             parallel_tool_calls=False,
+            timeout_ms=int(asked.timeout * 1000),
+            **asked.options,
+            **asked.extra,
         )
         answered: Json = answer.model_dump(mode="json", exclude_unset=True)
         return answered
 
 
-# Ollama: by structured output, since its library drops what is nested in a tool.
-
-
 class Ollama(Provider):
-    """`ollama:MODEL`; the server is at `OLLAMA_HOST`, else on this machine. No key."""
+    """`ollama:MODEL`; the server is at `OLLAMA_HOST`, else on this machine. No key.
+
+    It is asked for structured output: its library drops what is nested in a tool, and nothing enforces the arguments of one.
+    """
 
     kind: ClassVar[str] = "ollama"
-    target: ClassVar[str] = "ollama"
+    target: ClassVar[str] = "ollama-output"
     package: ClassVar[str] = "ollama"
     tokens: ClassVar[TokenNames] = (None, "prompt_eval_count", "eval_count")
+    names: ClassVar[Mapping[str, str]] = {
+        "max_tokens": "num_predict",
+        "temperature": "temperature",
+        "seed": "seed",
+        "reasoning": "think",
+    }
+    endless: ClassVar[bool] = True
 
     def connect(self, library: ModuleType, key: str | None) -> Client:  # noqa: ARG002  -- there is none
         """Return an asynchronous client."""
         return library.AsyncClient(host=base_url_from("OLLAMA_HOST"))
 
-    async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:  # noqa: ARG002  -- no tool
-        """Ask for a chat answer in the shape of the tool's parameters."""
-        told = [{"role": "user", "content": message}]
-        answer = await client.chat(model=model, messages=told, format=as_object(as_object(payload)["function"])["parameters"])
+    async def send(self, client: Client, asked: ProviderRequest) -> Json:
+        """Ask for a chat answer in the shape of the payload, with room for all of it: older text is dropped without a word."""
+        options = {**_context_of(asked), **asked.options}
+        effort = options.pop("think", "none")
+        options |= asked.extra
+        answer = await client.chat(
+            model=asked.model,
+            messages=asked.messages,
+            format=asked.payload,
+            options=options,
+            think=False if effort == "none" else effort,
+        )
         answered: Json = answer.model_dump(mode="json", exclude_none=True)
         return answered
+
+
+_USUAL_CONTEXT = 4096
+"""Tokens of message and answer that a small graphics card gets from Ollama where nothing is said."""
+_LETTERS = 3
+"""Letters a token of a message, on the safe side."""
+
+
+def _context_of(asked: ProviderRequest) -> JsonObject:
+    """Return the context that a request needs, where it is more than the usual: in powers of two, since a new one is loaded."""
+    most = asked.options.get("num_predict")
+    needed = len(asked.message.encode()) // _LETTERS + (most if isinstance(most, int) else 0)
+    return {"num_ctx": 1 << needed.bit_length()} if needed > _USUAL_CONTEXT else {}
 
 
 class OpenAI(Provider):
@@ -151,24 +222,63 @@ class OpenAI(Provider):
     kind: ClassVar[str] = "openai"
     target: ClassVar[str] = "openai"
     package: ClassVar[str] = "openai"
+    extra: ClassVar[str | None] = "openai"
     key: ClassVar[str | None] = "OPENAI_API_KEY"
     url: ClassVar[str] = "OPENAI_BASE_URL"
+    usual_url: ClassVar[str | None] = None
+    names: ClassVar[Mapping[str, str]] = {
+        "max_tokens": "max_completion_tokens",
+        "temperature": "temperature",
+        "seed": "seed",
+        "reasoning": "reasoning_effort",
+    }
+    without_tools: ClassVar[str | None] = "llamacpp"
+    """The target that is used where a server does not call the tool that it is told to call."""
+    _calls_no_tools = False
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return an asynchronous client."""
-        return library.AsyncOpenAI(api_key=key, base_url=base_url_from(self.url), max_retries=0)
+        url = base_url_from(self.url) or self.usual_url
+        return library.AsyncOpenAI(api_key=key or "none", base_url=url, max_retries=0)
 
-    async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:
+    async def _answer(self, client: Client, request: Request, model: str, target: str) -> Reply:
+        """Ask by a tool; a server that answers without calling it is asked by `response_format`, from then on at once."""
+        if self.without_tools is None or base_url_from(self.url) is None:
+            return await super()._answer(client, request, model, target)
+        if self._calls_no_tools:
+            return await super()._answer(client, request, model, self.without_tools)
+        reply = await super()._answer(client, request, model, target)
+        if not reply.complaints or not self._calls_no_tools:
+            return reply
+        again = await super()._answer(client, request, model, self.without_tools)
+        note = f"the server of `{self.kind}` ignores a named `tool_choice`: it is asked by `response_format` from now on"
+        usage = {name: again.usage.get(name, 0) + reply.usage.get(name, 0) for name in (again.usage | reply.usage)}
+        return replace(again, usage=usage, notes=(note, *again.notes))
+
+    async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a chat completion."""
-        told = [{"role": "user", "content": message}]
-        answer = await client.chat.completions.create(model=model, messages=told, **self.asked(name, payload))
+        answer = await client.chat.completions.create(
+            model=asked.model,
+            messages=asked.messages,
+            timeout=asked.timeout,
+            extra_body=asked.extra or None,
+            **self.form(asked),
+            **asked.options,
+        )
         answered: Json = answer.model_dump(mode="json", exclude_unset=True)
+        if "tools" in self.form(asked):
+            choices = as_object(answered).get("choices")
+            said = choices[0].get("message") if isinstance(choices, list) and choices and isinstance(choices[0], dict) else None
+            if isinstance(said, dict) and said.get("content") and not said.get("tool_calls") and not said.get("refusal"):
+                self._calls_no_tools = True
         return answered
 
-    def asked(self, name: str, payload: Json) -> dict[str, Json]:
-        """Return the part of a request that carries the schema."""
-        choice: Json = {"type": "function", "function": {"name": name}}
-        return {"tools": [payload], "tool_choice": choice, "parallel_tool_calls": False}
+    def form(self, asked: ProviderRequest) -> JsonObject:
+        """Return the part of a request that carries the schema: a tool, or the shape of the answer."""
+        if as_object(asked.payload).get("type") != "function":
+            return {"response_format": asked.payload}
+        choice: Json = {"type": "function", "function": {"name": asked.name}}
+        return {"tools": [asked.payload], "tool_choice": choice, "parallel_tool_calls": False}
 
 
 class OpenAIOutput(OpenAI):
@@ -176,10 +286,11 @@ class OpenAIOutput(OpenAI):
 
     kind: ClassVar[str] = "openai-output"
     target: ClassVar[str] = "openai-output"
+    without_tools: ClassVar[str | None] = None
 
-    def asked(self, name: str, payload: Json) -> dict[str, Json]:  # noqa: ARG002  -- the payload has the name
-        """Return the part of a request that carries the schema."""
-        return {"response_format": payload}
+
+_OF_SERVERS: Final = {**OpenAI.names, "max_tokens": "max_tokens"}
+"""Servers of open weights know the older name."""
 
 
 class VLLM(OpenAI):
@@ -189,7 +300,37 @@ class VLLM(OpenAI):
     target: ClassVar[str] = "vllm"
     key: ClassVar[str | None] = "VLLM_API_KEY"
     url: ClassVar[str] = "VLLM_BASE_URL"
+    usual_url: ClassVar[str | None] = "http://127.0.0.1:8000/v1"
+    names: ClassVar[Mapping[str, str]] = _OF_SERVERS
+    endless: ClassVar[bool] = True
 
-    def asked(self, name: str, payload: Json) -> dict[str, Json]:
-        """Return the part of a request that carries the schema."""
-        return {"tools": [payload], "tool_choice": {"type": "function", "function": {"name": name}}}
+
+class LlamaCpp(OpenAI):
+    """`llamacpp:MODEL`: llama.cpp's server, at `LLAMACPP_BASE_URL`, else on this machine. No key; any name if it has one model.
+
+    It is asked by `response_format`: its named `tool_choice` acts as `auto`.
+    """
+
+    kind: ClassVar[str] = "llamacpp"
+    target: ClassVar[str] = "llamacpp"
+    key: ClassVar[str | None] = None
+    url: ClassVar[str] = "LLAMACPP_BASE_URL"
+    usual_url: ClassVar[str | None] = "http://127.0.0.1:8080/v1"
+    names: ClassVar[Mapping[str, str]] = _OF_SERVERS
+    endless: ClassVar[bool] = True
+    without_tools: ClassVar[str | None] = None
+
+
+class LMStudio(LlamaCpp):
+    """`lmstudio:MODEL`: the server of LM Studio, at `LMSTUDIO_BASE_URL`, else on this machine."""
+
+    kind: ClassVar[str] = "lmstudio"
+    url: ClassVar[str] = "LMSTUDIO_BASE_URL"
+    usual_url: ClassVar[str | None] = "http://127.0.0.1:1234/v1"
+
+
+class Llamafile(LlamaCpp):
+    """`llamafile:MODEL`: a llamafile, at `LLAMAFILE_BASE_URL`, else on this machine."""
+
+    kind: ClassVar[str] = "llamafile"
+    url: ClassVar[str] = "LLAMAFILE_BASE_URL"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
+from instrc.runtime.models.fallback import Fallback, limited
 from instrc.runtime.models.model import Model, Sample, Scripted
+from instrc.runtime.models.settings import RequestTable
 from instrc.text.files import read_whole
 from instrc.text.jsontext import loads
 
@@ -17,6 +20,9 @@ ADAPTERS: dict[str, str] = {
     "openai": "instrc.runtime.models.adapters:OpenAI",
     "openai-output": "instrc.runtime.models.adapters:OpenAIOutput",
     "vllm": "instrc.runtime.models.adapters:VLLM",
+    "llamacpp": "instrc.runtime.models.adapters:LlamaCpp",
+    "lmstudio": "instrc.runtime.models.adapters:LMStudio",
+    "llamafile": "instrc.runtime.models.adapters:Llamafile",
     "anthropic": "instrc.runtime.models.adapters:Anthropic",
     "anthropic-strict": "instrc.runtime.models.adapters:AnthropicStrict",
     "gemini": "instrc.runtime.models.adapters:Gemini",
@@ -27,8 +33,14 @@ ADAPTERS: dict[str, str] = {
 """The class of each provider's adapter, `module:class`; it is given the name of a model, which may be empty."""
 
 
-def model_of(words: str, folder: Path) -> Model:
-    """Return the model that is named; files are looked up from a folder."""
+def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Model:
+    """Return the model that is named, with what is set for its requests; files are looked up from a folder.
+
+    Of several, divided by commas, each is asked where the one before gave no answer.
+    """
+    parts = [part.strip() for part in re.split(_NEXT, words)]
+    if len(parts) > 1:
+        return Fallback({part: model_of(part, folder, table) for part in parts})
     kind, _, rest = words.partition(":")
     if kind == "sample" and not rest:
         return Sample()
@@ -36,11 +48,16 @@ def model_of(words: str, folder: Path) -> Model:
         return _scripted(words, folder / rest)
     if kind in ADAPTERS:
         module, _, name = ADAPTERS[kind].partition(":")
-        adapter: Callable[[str], Model] = getattr(import_module(module), name)
-        return adapter(rest)
+        adapter: Callable[..., Model] = getattr(import_module(module), name)
+        settings = (table or RequestTable()).of_model(words)
+        return limited(adapter(rest, settings=settings), words, settings)
     known = ", ".join(["`sample`", "`scripted:FILE`", *(f"`{name}:MODEL`" for name in ADAPTERS)])
     near = tuple(f"{name}:{rest}" if rest else name for name in nearest(kind, ("sample", "scripted", *ADAPTERS)))
     raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=f"models are {known}", nearest=near)])
+
+
+_NEXT = rf",(?=\s*(?:sample\s*(?:,|\Z)|(?:scripted|{'|'.join(ADAPTERS)}):))"
+"""A comma between two models: one may also stand in the name of a file."""
 
 
 def _scripted(words: str, file: Path) -> Model:

@@ -10,6 +10,7 @@ from instrc.runtime.interpreter.documents import Complaint, ModelCommand, bare_n
 from instrc.text import arguments
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
+from instrc.vibes.settings import RequestSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,8 @@ class Request:
     """The model that the project has set for this vibe, else the adapter's own."""
     command: ModelCommand | None = field(default=None, repr=False)
     """What the request was made from."""
+    settings: RequestSettings = field(default_factory=RequestSettings)
+    """What is set for this request, before what is set for all requests to its model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +52,25 @@ class Reply:
     text: str | None = None
     """What was said beside the value, or instead of it."""
     sent: str | None = None
-    """The message, where it was another than that of the request: several chunks shared a call."""
+    """The message, where it was another than that of the request: several chunks shared a call, or the schema is said in it."""
     invented: bool = False
     """Nobody was asked: the answer is made from the schema."""
+    notes: tuple[str, ...] = ()
+    """What a person should know: a setting that the provider does not have, a server that ignored the schema."""
 
 
 class ModelError(Exception):
-    """A provider gave no answer. `retry` tells whether to try again; `code` is a word for programs, such as `refused`."""
+    """A provider gave no answer.
 
-    def __init__(self, message: str, *, code: str | None = None, retry: bool = False) -> None:
+    `retry` tells whether to try again, `after` how many seconds to wait before that, if the provider says so;
+    `code` is a word for programs, such as `refused`.
+    """
+
+    def __init__(self, message: str, *, code: str | None = None, retry: bool = False, after: float | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.retry = retry
+        self.after = after
 
 
 class Model(Protocol):
@@ -83,10 +93,12 @@ def model_message(command: ModelCommand) -> str:
         parts.append(_ruled("What is known so far:", command["context"]))
     if command["previous"] is not None:
         parts.append(_ruled("Your answer of the round before:", command["previous"]))
-    if command["complaints"]:
+    if command["complaints"] and command["rejected"] is not None:
         parts.append(_ruled("Your last answer, which was not accepted:", command["rejected"]))
+    if command["complaints"]:
         wrong = "\n".join(f"* at {complaint['pointer'] or '/'}: {complaint['message']}" for complaint in command["complaints"])
-        parts.append(f"What is wrong with it:\n{wrong}")
+        heading = "What is wrong with it" if command["rejected"] is not None else "Your last answer was not accepted"
+        parts.append(f"{heading}:\n{wrong}")
     parts.append(_request(command))
     return "\n\n".join(parts) + "\n"
 

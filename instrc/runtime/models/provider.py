@@ -6,33 +6,66 @@ Keys come from the environment and go nowhere else; retries and time limits are 
 
 from __future__ import annotations
 
+import asyncio
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from importlib import import_module
 from types import ModuleType
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias, cast
 
 from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.providers.lifting.lift import Lifted, LiftedCall, lift
 from instrc.providers.lowering.lower import Lowering, lower
 from instrc.providers.targets import dialect
-from instrc.runtime.activities import is_temporary
 from instrc.runtime.interpreter.documents import Complaint
+from instrc.runtime.models.failures import CUT, as_model_error, failure_of
 from instrc.runtime.models.model import ModelError, Reply, Request
+from instrc.runtime.models.settings import TIMEOUT, answer_bound
 from instrc.runtime.secrets import secret
+from instrc.schema.outline import outline
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, as_object
+from instrc.text.jsonvalue import Json, JsonObject, as_object
 from instrc.tools.tool import Tool
+from instrc.vibes.settings import RequestSettings
 
 KEPT_LOWERINGS: Final = 256
 """Lowered schemas that an adapter keeps; a run asks for the same few again and again."""
+LOADING: Final = 180.0
+"""Seconds that a server may take to load its model."""
+_LOOK: Final = 1.0
+"""Seconds between two looks at a server that is loading."""
 
 
 Client: TypeAlias = Any  # each library has its own, and is installed only where it is used
 """A client of a provider's library."""
 TokenNames: TypeAlias = tuple[str | None, str, str]
 """The member of an answer that has the counts (`None` for the answer itself), and in it those of what was given and written."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderRequest:
+    """One request as a provider is sent it."""
+
+    model: str
+    name: str
+    """Of the tool, as the provider knows it."""
+    message: str
+    payload: Json
+    """The schema in the envelope of the provider."""
+    options: JsonObject
+    """Settings of the request under the provider's names."""
+    extra: JsonObject
+    """Parameters that the project gives under the provider's own names."""
+    timeout: float
+    """Seconds."""
+
+    @property
+    def messages(self) -> list[Json]:
+        """The message as most providers take it."""
+        return [{"role": "user", "content": self.message}]
 
 
 class Provider(ABC):
@@ -44,38 +77,105 @@ class Provider(ABC):
     """The dialect that its schemas are lowered to."""
     package: ClassVar[str]
     """The module of its official library; the extra that installs it is called as the first part of `kind`."""
+    extra: ClassVar[str | None] = None
+    """The extra that installs the library, where it is called otherwise."""
     key: ClassVar[str | None] = None
     """The environment variable that holds the key, where one is needed."""
     tokens: ClassVar[TokenNames] = ("usage", "prompt_tokens", "completion_tokens")
     """Where an answer says how many tokens it took."""
+    names: ClassVar[Mapping[str, str]] = {"max_tokens": "max_tokens", "temperature": "temperature"}
+    """What the provider calls each setting of a request that it has."""
+    endless: ClassVar[bool] = False
+    """Whether answers have no limit of their own, so that they need one."""
 
-    def __init__(self, model: str, *, client: Client = None) -> None:
-        """`model` may be empty if every request names one; `client` is one of the provider's library, else made when needed."""
+    def __init__(self, model: str, *, client: Client = None, settings: RequestSettings | None = None) -> None:
+        """`model` may be empty if every request names one; `client` is one of the provider's library, else made when needed.
+
+        `settings` hold for every request that does not say otherwise.
+        """
         self.model = model
+        self.settings: RequestSettings = settings or {}
         self._client = client
-        self._lowered: dict[tuple[str, str], Lowering] = {}
+        self._lowered: dict[tuple[str, str, str], Lowering] = {}
+        self._told: set[str] = set()
+        """Settings that the provider does not have, as far as somebody was told."""
 
     @abstractmethod
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client of the provider's library."""
 
     @abstractmethod
-    async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:
+    async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Send one request that must be answered by the payload's tool; return the provider's answer as JSON."""
 
     async def answer(self, request: Request) -> Reply:
         """Answer a request, or raise `ModelError`."""
-        model = (request.model or "").partition(":")[2] or self.model
+        model = request.model.partition(":")[2] if request.model and request.model.startswith(f"{self.kind}:") else ""
+        model = model or self.model
         if not model:
             reason = f"say which: `{self.kind}:MODEL`"
             raise CompileError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
         client = self.client()
-        lowering = self._lowering(request)
+        return await self._answer(client, request, model, self.target)
+
+    async def _answer(self, client: Client, request: Request, model: str, target: str) -> Reply:
+        """Ask in the form of one target."""
+        lowering = self._lowering(request, target)
+        settings = cast("RequestSettings", {**self.settings, **request.settings})
+        asked, notes = self._asked(request, lowering, settings, model)
         try:
-            answer = await self.send(client, model, provider_name(lowering), request.message, lowering.payload)
+            answer = await self._sent(client, asked)
+        except ModelError:
+            raise
         except Exception as error:
             raise as_model_error(error) from error
-        return reply_of(lift(answer, lowering.map), model, token_counts(answer, self.tokens))
+        lifted = lift(answer, lowering.map)
+        reply = reply_of(lifted, model, token_counts(answer, self.tokens), answer)
+        if lowering.dialect.enforced and not lowering.dialect.tool and not lifted.calls and not lifted.truncated:
+            notes = [*notes, f"the server of `{self.kind}` did not enforce the schema: the answer is no JSON"]
+        return replace(reply, notes=tuple(notes), sent=None if asked.message == request.message else asked.message)
+
+    async def _sent(self, client: Client, asked: ProviderRequest) -> Json:
+        """Send a request; a server that is loading its model is waited for."""
+        looks = int(LOADING / _LOOK)
+        while True:
+            try:
+                async with asyncio.timeout(asked.timeout):
+                    return await self.send(client, asked)
+            except TimeoutError as error:
+                message = f"the model took longer than {asked.timeout:g} s"
+                raise ModelError(message, code="timeout", retry=True) from error
+            except Exception as error:
+                looks -= 1
+                if looks < 0 or as_model_error(error).code != "loading":
+                    raise
+            await asyncio.sleep(_LOOK)
+
+    def _asked(
+        self, request: Request, lowering: Lowering, settings: RequestSettings, model: str
+    ) -> tuple[ProviderRequest, list[str]]:
+        """Return what is sent, and a note on each setting that the provider does not have, told once."""
+        given = cast("JsonObject", settings)
+        wanted = {name: given[name] for name in ("max_tokens", "temperature", "seed", "reasoning") if name in given}
+        if self.endless and "max_tokens" not in wanted:
+            wanted["max_tokens"] = answer_bound(lowering.schema) * _room(request)
+        notes = [
+            f"`{self.kind}` has no `{name}`: it is not sent (parameters of its own are given under `extra`)"
+            for name in wanted
+            if name not in self.names and name not in self._told
+        ]
+        self._told |= wanted.keys() - self.names.keys()
+        message = message_with_words(request.message, lowering) if settings.get("words", True) else request.message
+        asked = ProviderRequest(
+            model,
+            provider_name(lowering),
+            message,
+            lowering.payload,
+            {self.names[name]: value for name, value in wanted.items() if name in self.names},
+            as_object(given.get("extra", {})),
+            settings.get("timeout", TIMEOUT),
+        )
+        return asked, notes
 
     def client(self) -> Client:
         """Return the client, made when it is first needed; problems are those of the project's settings."""
@@ -83,7 +183,7 @@ class Provider(ABC):
             try:
                 library = import_module(self.package)
             except ImportError:
-                extra = self.kind.partition("-")[0]
+                extra = self.extra or self.kind.partition("-")[0]
                 found = problems.settings.MissingExtra(feature=f"the model `{self.kind}`", extra=extra, package=self.package)
                 raise CompileError([found]) from None
             key = secret(self.key) if self.key is not None else None
@@ -93,15 +193,31 @@ class Provider(ABC):
             self._client = self.connect(library, key)
         return self._client
 
-    def _lowering(self, request: Request) -> Lowering:
-        key = request.name, dumps(request.schema, indent=False)
+    def _lowering(self, request: Request, target: str) -> Lowering:
+        key = target, request.name, dumps(request.schema, indent=False)
         if (kept := self._lowered.get(key)) is not None:
             return kept
-        made = lower(Tool(request.name, request.schema), target=dialect(self.target))
+        made = lower(Tool(request.name, request.schema), target=dialect(target))
         if len(self._lowered) >= KEPT_LOWERINGS:
             self._lowered.clear()
         self._lowered[key] = made
         return made
+
+
+def _room(request: Request) -> int:
+    """Return how many times the usual room an answer gets: twice as much each time that it was cut."""
+    if request.command is None or not any(CUT in each["message"] for each in request.command["complaints"]):
+        return 1
+    attempt = request.command["id"].rpartition("#")[2]
+    return 2 ** min(int(attempt) - 1, 4) if attempt.isdecimal() else 1
+
+
+def message_with_words(message: str, lowering: Lowering) -> str:
+    """Return a message with the schema in words, where the model does not see the schema itself."""
+    if lowering.dialect.shown_to_model:
+        return message
+    said = outline(lowering.schema, whole=True)
+    return "\n".join([message, "The JSON has these keys, in this order (`?`: it may be left out):", "", *said, ""])
 
 
 def provider_name(lowering: Lowering) -> str:
@@ -113,32 +229,24 @@ def provider_name(lowering: Lowering) -> str:
     return "answer"
 
 
-def reply_of(lifted: Lifted, model: str, usage: dict[str, int]) -> Reply:
+def reply_of(lifted: Lifted, model: str, usage: dict[str, int], answer: Json = None) -> Reply:
     """Return a lifted answer as a reply: what cannot be used is a complaint, or an error where asking again is no use."""
     if lifted.status == "failed":
-        raise ModelError(lifted.failure or "the provider reports an error", code="provider")
+        raise failure_of(lifted.failure or "the provider reports an error", dumps(answer, indent=False))
     if lifted.status == "refused":
         raise ModelError(lifted.refusal or "the model declined", code="refused")
+    if lifted.truncated or any(call.truncated for call in lifted.calls):
+        written = usage.get("output_tokens")
+        most = f" of {written} tokens" if written else ""
+        return Reply(None, usage, model=model, complaints=(_complaint("", f"{CUT}{most}: be shorter"),))
     if not lifted.calls:
         said = lifted.malformed or "nothing was filled in: answer by the tool"
         return Reply(None, usage, model=model, complaints=(_complaint("", said),), text=None if lifted.malformed else lifted.text)
     call = lifted.calls[0]
     complaints = [_complaint(violation.instance, violation.message) for violation in call.violations]
-    if lifted.truncated or call.truncated:
-        complaints.insert(0, _complaint("", "the answer was cut off at a limit of length: be shorter"))
-    elif len(lifted.calls) > 1:
+    if len(lifted.calls) > 1:
         complaints.insert(0, _complaint("", "the tool was called more than once: call it once"))
     return Reply(call.value, usage, model=model, repairs=_repairs(call), complaints=tuple(complaints), text=lifted.text)
-
-
-def as_model_error(error: Exception) -> ModelError:
-    """Return what a library raised as an error of ours; overload, time limits and lost connections are worth another try."""
-    status = next(
-        (found for name in ("status_code", "code", "http_status") if isinstance(found := getattr(error, name, None), int)), None
-    )
-    lost = any(word in type(error).__name__ for word in ("Timeout", "Connect", "RemoteProtocol")) or isinstance(error, OSError)
-    retry = lost if status is None else is_temporary(status)
-    return ModelError(f"{type(error).__name__}: {error}", code=str(status) if status is not None else None, retry=retry)
 
 
 def token_counts(answer: Json, names: TokenNames) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from instrc.process.picture import shorten_to_width, wide  # the width of one word
-from instrc.testing.preview import outline
+from instrc.schema.outline import outline
 from instrc.text.jsonvalue import Json
 
 

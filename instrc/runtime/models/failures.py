@@ -1,0 +1,124 @@
+"""Why a provider gave no answer: what is worth another try, after how long, and what will never succeed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Final
+
+from instrc.runtime.activities import is_temporary
+from instrc.runtime.models.model import ModelError
+
+CUT: Final = "the answer was cut off at a limit of length"
+_MESSAGE: Final = 600
+"""Characters of what a provider says that are kept: some answer with a whole page."""
+
+# One table for all providers: words that occur in their errors, whatever the status; the first that occurs counts.
+_WORDS: tuple[tuple[str, str, bool], ...] = (
+    ("insufficient_quota", "quota", False),  # a 429 of OpenAI that no waiting mends
+    ("billing_hard_limit_reached", "quota", False),
+    ("credit balance is too low", "quota", False),
+    ("context_length_exceeded", "context", False),
+    ("exceed_context_size", "context", False),
+    ("prompt is too long", "context", False),
+    ("loading model", "loading", True),
+    ("model is loading", "loading", True),
+    ("overloaded_error", "overloaded", True),
+    ("rate_limit_exceeded", "429", True),
+    ("rate_limit_error", "429", True),
+    ("resource_exhausted", "429", True),
+    ("server_error", "500", True),
+    ("internal_error", "500", True),
+    ("timeout", "timeout", True),
+    ("unavailable", "503", True),
+)
+_LOST = ("Timeout", "Connect", "RemoteProtocol", "ReadError", "WriteError")
+_ODD = ("APIResponseValidationError", "UnknownApiResponseError", "ResponseValidationError", "DecodingError", "IncompleteRead")
+"""Classes of libraries for a body that is not what the provider promises."""
+
+
+def as_model_error(error: Exception) -> ModelError:
+    """Return what a library raised as an error of ours.
+
+    Overload, time limits and lost connections are worth another try, and a body that nobody can read: HTML, cut JSON, nothing.
+    """
+    if isinstance(error, ModelError):
+        return error
+    names = [each.__name__ for each in type(error).__mro__]
+    status = next(
+        (found for name in ("status_code", "code", "http_status") if isinstance(found := getattr(error, name, None), int)), None
+    )
+    text = " ".join(f"{type(error).__name__}: {error}".split())[:_MESSAGE]
+    if status is not None and status >= 400:
+        code, retry = _word(f"{text} {getattr(error, 'body', '')}", status)
+        return ModelError(text, code=code, retry=retry, after=_pause(error) if retry else None)
+    if any(word in name for name in names for word in _LOST) or isinstance(error, OSError):
+        return ModelError(text, retry=True)
+    if "unexpected keyword argument" in text:  # a parameter of `extra` that the library does not know
+        return ModelError(text, code="setting")
+    if (
+        (status is not None and 200 <= status < 400)
+        or isinstance(error, ValueError | TypeError | AttributeError | KeyError)
+        or any(name in _ODD for name in names)
+    ):
+        said = f"the answer of the provider cannot be read ({text})"
+        return ModelError(said, code="unreadable", retry=True)
+    return ModelError(text, code=None if status is None else str(status))
+
+
+def failure_of(said: str, answer: str) -> ModelError:
+    """Return an error that a provider reports inside of an answer whose status is 200."""
+    code, retry = _word(f"{said} {answer}", None)
+    return ModelError(said[:_MESSAGE], code=code, retry=retry)
+
+
+def _word(text: str, status: int | None) -> tuple[str, bool]:
+    """Return the code of an error, and whether to try again."""
+    lower = text.lower()
+    for word, code, retry in _WORDS:
+        of_status = code.isdecimal() or code in {"timeout", "overloaded"}  # the status says it better
+        if word in lower and not (of_status and status is not None):
+            return code, retry
+    return ("provider", False) if status is None else (str(status), is_temporary(status))
+
+
+def _pause(error: Exception) -> float | None:
+    """Return how many seconds a provider wants to be left alone, if it says so."""
+    headers = getattr(getattr(error, "response", None), "headers", None) or getattr(error, "headers", None)
+    said = {str(key).lower(): str(value) for key, value in headers.items()} if isinstance(headers, Mapping) else {}
+    if (found := _number(said.get("retry-after-ms"))) is not None:
+        return found / 1000
+    if "retry-after" in said:
+        return _number(said["retry-after"]) if _number(said["retry-after"]) is not None else _until(said["retry-after"])
+    resets = [
+        _go_span(value)
+        for key, value in said.items()
+        if key.startswith("x-ratelimit-reset-") and said.get(key.replace("-reset-", "-remaining-")) == "0"
+    ]
+    if resets:
+        return max(resets)
+    inside = re.search(r"retryDelay\W{1,8}([\d.]{1,12})s", str(error))  # Gemini says it in the body
+    return _number(inside[1]) if inside else None
+
+
+def _number(text: str | None) -> float | None:
+    """Return a number of seconds from 0; `None` for what is none."""
+    return float(text) if text is not None and re.fullmatch(r"\s*\d{1,9}(\.\d{1,9})?\s*", text) else None
+
+
+def _until(text: str) -> float | None:
+    """Return the seconds to a date of HTTP."""
+    try:
+        found = parsedate_to_datetime(text)
+    except (TypeError, ValueError, IndexError):
+        return None
+    aware = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+    return max((aware - datetime.now(UTC)).total_seconds(), 0.0)
+
+
+def _go_span(text: str) -> float:
+    """Return the seconds of a span as Go writes it, `6m0s` or `20ms`, as OpenAI does."""
+    units = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+    return sum(float(number) * units[unit] for number, unit in re.findall(r"(\d{1,9}(?:\.\d{1,9})?)(ms|h|m|s)", text))

@@ -1,0 +1,105 @@
+"""Settings of requests: what a project, a command or a program of Python has set for a model, and the bound of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Final, cast
+
+from instrc.runtime.interpreter.documents import bare_name
+from instrc.text.jsonvalue import Json, JsonObject
+from instrc.vibes.settings import RequestSettings, is_model_pattern
+
+TIMEOUT: Final = 600.0
+"""Seconds that one request may take where nothing is set: several libraries wait for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestTable:
+    """All that is set for requests; what is narrower wins: a run, a model, a vibe, and what is given for this run."""
+
+    general: RequestSettings = field(default_factory=RequestSettings)
+    by_pattern: Mapping[str, RequestSettings] = field(default_factory=dict)
+    """By name or pattern of a model or a vibe."""
+    given: RequestSettings = field(default_factory=RequestSettings)
+    """From `--set`, or from the arguments in Python."""
+
+    def of_model(self, words: str) -> RequestSettings:
+        """Return what holds for every request to a model: of several patterns, longer ones count as narrower."""
+        fitting = [pattern for pattern in self.by_pattern if is_model_pattern(pattern) and fnmatchcase(words, pattern)]
+        return _joined(self.general, *(self.by_pattern[pattern] for pattern in sorted(fitting, key=len)))
+
+    def of_steps(self, steps: Sequence[str]) -> RequestSettings:
+        """Return what is set for the vibes of a chunk, the first of its steps last, and for this run."""
+        found: list[RequestSettings] = []
+        for step in reversed(steps):
+            name = bare_name(step)
+            patterns = {each: bare_name(each.rpartition("/")[2]) for each in self.by_pattern if not is_model_pattern(each)}
+            fitting = [pattern for pattern, bare in patterns.items() if fnmatchcase(name, bare)]
+            found += [self.by_pattern[pattern] for pattern in sorted(fitting, key=len)]
+        return _joined(*found, self.given)
+
+
+def _joined(*parts: RequestSettings) -> RequestSettings:
+    made: JsonObject = {}
+    for part in parts:
+        extra = {**cast("JsonObject", made.get("extra", {})), **cast("JsonObject", part.get("extra", {}))}
+        made |= cast("JsonObject", part)
+        if extra:
+            made["extra"] = extra
+    return cast("RequestSettings", made)
+
+
+# How long an answer may become: servers of open weights have no limit of their own, and a text without a bound may never end.
+
+
+LEAST_BOUND: Final = 256
+MOST_BOUND: Final = 16_384
+"""Tokens; a first answer is bounded between them, and has twice the room each time that it was cut."""
+_THOUGHT = 400
+"""Tokens of a thought without a length."""
+_TEXT = 1_000
+"""Tokens of any other text without a length."""
+_ITEMS = 8
+"""Items of a list without a number of them."""
+_LETTERS = 2
+"""Letters a token: few, since other scripts than Latin have few."""
+_DEEPEST = 6
+"""Levels of references into themselves that are counted."""
+
+
+def answer_bound(schema: Json) -> int:
+    """Return how many tokens an answer to a schema may have, by its lengths and numbers of items."""
+    definitions = schema.get("$defs") if isinstance(schema, dict) else None
+    found = _bound(schema, definitions if isinstance(definitions, dict) else {}, "", 0)
+    return max(LEAST_BOUND, min(found, MOST_BOUND))
+
+
+def _bound(schema: Json, definitions: JsonObject, name: str, depth: int) -> int:
+    if not isinstance(schema, dict) or depth > _DEEPEST:
+        return _TEXT if schema is True else 0
+    if isinstance(ref := schema.get("$ref"), str):
+        return _bound(definitions.get(ref.rpartition("/")[2]), definitions, name, depth + 1)
+    if isinstance(values := schema.get("enum"), list):
+        return max((len(str(value)) for value in values), default=0) // _LETTERS + 4
+    if "const" in schema:
+        return len(str(schema["const"])) // _LETTERS + 4
+    branches = [each for word in ("anyOf", "oneOf") if isinstance(found := schema.get(word), list) for each in found]
+    most = max((_bound(each, definitions, name, depth) for each in branches), default=0)
+    kinds = schema.get("type")
+    if kinds == "string" or (isinstance(kinds, list) and "string" in kinds):
+        length = schema.get("maxLength")
+        usual = _THOUGHT if name.startswith("_") else _TEXT
+        most = max(most, min(int(length) // _LETTERS + 4, usual * 4) if isinstance(length, int | float) else usual)
+    properties = schema.get("properties")
+    if isinstance(properties, dict):
+        parts = [len(key) // _LETTERS + 6 + _bound(part, definitions, key, depth) for key, part in properties.items()]
+        most = max(most, sum(parts) + 4)
+    for word, least in (("items", "maxItems"), ("additionalProperties", "maxProperties")):
+        if isinstance(part := schema.get(word), dict):
+            count = schema.get(least)
+            most = max(
+                most, (int(count) if isinstance(count, int | float) else _ITEMS) * (_bound(part, definitions, name, depth) + 4)
+            )
+    return most or 24

@@ -1,0 +1,35 @@
+"""A stand-in for the servers of all providers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+import pytest
+from http_server import serving
+from standins import KEY, LIBRARIES, VARIABLES, Standin
+
+from instrc.runtime.models.catalogue import ADAPTERS  # the list of all adapters
+
+
+@pytest.fixture
+def standin() -> Iterator[Standin]:
+    made = Standin()
+    with serving(made.answer) as made.url:
+        yield made
+
+
+@pytest.fixture(params=sorted(ADAPTERS))
+def kind(request: pytest.FixtureRequest, standin: Standin, monkeypatch: pytest.MonkeyPatch) -> str:
+    name = str(request.param)
+    package = LIBRARIES.get(name, name)
+    if find_spec(package.partition(".")[0]) is None or find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
+    key, url = VARIABLES[name]
+    monkeypatch.setenv(key, KEY)
+    monkeypatch.setenv(url, standin.url)
+    if name == "gigachat":
+        monkeypatch.setenv("GIGACHAT_AUTH_URL", f"{standin.url}/oauth")
+    if package in {"openai", "anthropic"}:  # they give up after five seconds: a busy machine takes longer to load them
+        monkeypatch.setattr(f"{package}._base_client.DEFAULT_TIMEOUT", 120.0)
+    return name

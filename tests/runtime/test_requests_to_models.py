@@ -1,0 +1,331 @@
+"""What a provider is sent beside the message and the schema, and what is done when it misbehaves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+from standins import FILLED, KEY, SCHEMA, SHAPES, Standin, ask, completion
+
+import instrc
+from instrc import ModelError, Reply, Request
+from instrc.runtime.models.catalogue import model_of  # makes one adapter
+from instrc.runtime.models.fallback import Fallback, Limited  # their counts are looked at
+from instrc.runtime.models.settings import RequestTable, answer_bound  # what wins over what
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+
+SET = {"max_tokens": 321, "temperature": 0.5, "seed": 7, "reasoning": "low", "extra": {"top_p": 0.25}}
+SENT: dict[str, dict[str, Any]] = {
+    "openai": {"max_completion_tokens": 321, "temperature": 0.5, "seed": 7, "reasoning_effort": "low", "top_p": 0.25},
+    "vllm": {"max_tokens": 321, "temperature": 0.5, "seed": 7, "reasoning_effort": "low", "top_p": 0.25},
+    "llamacpp": {"max_tokens": 321, "temperature": 0.5, "seed": 7, "reasoning_effort": "low", "top_p": 0.25},
+    "anthropic": {"max_tokens": 321, "output_config": {"effort": "low"}, "top_p": 0.25},
+    "gigachat": {"max_tokens": 321, "temperature": 0.5, "reasoning_effort": "low", "top_p": 0.25},
+    "mistral": {"max_tokens": 321, "temperature": 0.5, "random_seed": 7, "top_p": 0.25},
+    "ollama": {"options": {"num_predict": 321, "temperature": 0.5, "seed": 7, "top_p": 0.25}, "think": "low"},
+    "gemini": {"generationConfig": {"maxOutputTokens": 321, "temperature": 0.5, "seed": 7, "topP": 0.25}},
+}
+LACKS = {"anthropic": ["temperature", "seed"], "gigachat": ["seed"]}
+EXTRA = {"gemini": {"top_p": 0.25}}
+
+
+def within(part: Any, whole: Any) -> bool:
+    """Say whether a part is in a whole, member by member."""
+    if isinstance(part, dict):
+        return isinstance(whole, dict) and all(key in whole and within(value, whole[key]) for key, value in part.items())
+    return bool(part == whole)
+
+
+@pytest.mark.parametrize("kind", sorted(SENT), indirect=True)
+def test_each_setting_has_one_name_here_and_is_sent_under_that_of_the_provider(kind: str, standin: Standin) -> None:
+    standin.answers.append((200, SHAPES[kind](FILLED, "step1_read")))
+    reply = ask(kind, **SET)
+    [(_, _, sent)] = standin.seen
+    assert within(SENT[kind], sent), sent
+    assert [note.split("`")[3] for note in reply.notes] == LACKS.get(kind, [])
+
+
+@pytest.mark.parametrize("kind", ["llamacpp", "ollama", "openai-output", "vllm", "openai", "anthropic"], indirect=True)
+def test_the_schema_is_said_in_words_where_only_a_grammar_has_it(kind: str, standin: Standin) -> None:
+    standin.answers += [(200, SHAPES[kind](FILLED, "step1_read"))] * 2
+    told = ask(kind).sent
+    assert ask(kind, words=False).sent is None
+    with_words, without = (json.dumps(sent, ensure_ascii=False) for _, _, sent in standin.seen)
+    hidden = kind in {"llamacpp", "ollama", "openai-output"}
+    assert ("asks: string" in with_words) is hidden
+    assert (told is not None and "days" in told) is hidden
+    assert "asks: string" not in without
+
+
+@pytest.mark.parametrize("kind", ["llamacpp", "ollama", "vllm", "openai", "gemini"], indirect=True)
+def test_an_answer_has_a_bound_where_the_server_has_none(kind: str, standin: Standin) -> None:
+    standin.answers.append((200, SHAPES[kind](FILLED, "step1_read")))
+    ask(kind)
+    sent = json.dumps(standin.seen[0][2])
+    assert any(word in sent for word in ('"max_tokens"', '"num_predict"')) is (kind in {"llamacpp", "ollama", "vllm"})
+
+
+def text(length: int | None = None, name: str = "a") -> dict[str, Any]:
+    return {"type": "object", "properties": {name: {"type": "string"} | ({} if length is None else {"maxLength": length})}}
+
+
+def test_the_bound_of_an_answer_follows_its_lengths_and_items() -> None:
+    assert answer_bound(text(10)) == 256 == answer_bound({"type": "boolean"})
+    assert answer_bound(text(600)) < answer_bound(text(None, "_why")) < answer_bound(text())
+    items = {"type": "array", "items": text(400)}
+    assert answer_bound({**items, "maxItems": 3}) < answer_bound(items) < answer_bound({**items, "maxItems": 50}) <= 16_384
+    loop: dict[str, Any] = {"$defs": {"n": {"type": "array", "items": {"$ref": "#/$defs/n"}}}, "$ref": "#/$defs/n"}
+    assert answer_bound(loop) <= 16_384
+
+
+def test_what_is_narrower_wins() -> None:
+    table = RequestTable(
+        {"temperature": 1.0, "seed": 1, "max_tokens": 1, "extra": {"a": 1, "b": 1}},
+        {"openai:*": {"seed": 2, "extra": {"b": 2}}, "openai:gpt-5": {"max_tokens": 3}, "judge-*": {"seed": 4}},
+        {"timeout": 5.0},
+    )
+    assert table.of_model("openai:gpt-5") == {"temperature": 1.0, "seed": 2, "max_tokens": 3, "extra": {"a": 1, "b": 2}}
+    assert table.of_steps(["step2_judge_tone"]) == {"seed": 4, "timeout": 5.0}
+    assert table.of_steps(["step1_read"]) == {"timeout": 5.0}
+
+
+@pytest.mark.parametrize("kind", ["openai", "vllm"], indirect=True)
+def test_a_server_that_ignores_the_named_tool_is_asked_by_response_format_and_remembered(kind: str, standin: Standin) -> None:
+    model = model_of(f"{kind}:m-1", Path())
+    asked = Request("run/llmContext1", "step1_read", "Read the letter.", SCHEMA)
+    good = (200, completion({"content": json.dumps(FILLED)}))
+    standin.answers += [(200, completion({"content": "Dear me!"})), good, good]
+    first, second = asyncio.run(model.answer(asked)), asyncio.run(model_of(f"{kind}:m-1", Path()).answer(asked))
+    assert first.answer == FILLED
+    assert "tool_choice" in first.notes[0]
+    assert first.usage == {"input_tokens": 22, "output_tokens": 14}
+    assert ["tools" in sent for _, _, sent in standin.seen] == [True, False, True]
+    assert second.answer == FILLED  # JSON in the text is taken as it is
+
+
+def failing(kind: str, standin: Standin, *answer: Any) -> ModelError:
+    standin.answers.append(answer)
+    with pytest.raises(ModelError) as raised:
+        ask(kind)
+    assert KEY not in str(raised.value)
+    return raised.value
+
+
+ODD: Mapping[str, tuple[Any, ...]] = {
+    "a page of HTML": (200, b"<html><body>nginx</body></html>", {"content-type": "text/html"}),
+    "HTML that says it is JSON": (200, b"<html>"),
+    "cut JSON": (200, b'{"choices": [{"mess'),
+    "nothing": (200, b""),
+    "not UTF-8": (200, b'{"choices": "\xff\xfe"}'),
+    "events of a stream": (200, b'data: {"choices": []}\n\ndata: [DONE]\n\n', {"content-type": "text/event-stream"}),
+    "a list": (200, b"[1, 2]"),
+    "null": (200, b"null"),
+}
+
+
+@pytest.mark.parametrize("body", ODD)
+def test_a_body_that_nobody_can_read_is_one_kind_of_error_or_a_complaint(kind: str, standin: Standin, body: str) -> None:
+    standin.answers.append(ODD[body])
+    try:
+        reply = ask(kind)
+    except ModelError as error:
+        assert (error.code, error.retry) == ("unreadable", True)  # noqa: PT017  -- or it is a complaint
+    else:
+        assert reply.complaints
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "retry"),
+    [
+        ({"code": "server_error", "message": "try again"}, "500", True),
+        ({"code": "insufficient_quota", "message": "no money"}, "quota", False),
+        ({"message": "something"}, "provider", False),
+    ],
+)
+@pytest.mark.parametrize("kind", ["openai", "llamacpp"], indirect=True)
+def test_an_error_inside_an_answer_that_is_fine_is_an_error(
+    kind: str, standin: Standin, error: Any, code: str, *, retry: bool
+) -> None:
+    found = failing(kind, standin, 200, {"error": error})
+    assert (found.code, found.retry) == (code, retry)
+
+
+@pytest.mark.parametrize(
+    ("headers", "least", "most"),
+    [
+        ({"retry-after": "7"}, 7, 7),
+        ({"retry-after-ms": "2500", "retry-after": "9"}, 2.5, 2.5),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0, 0),
+        ({"x-ratelimit-reset-tokens": "1m30s", "x-ratelimit-remaining-tokens": "0"}, 90, 90),
+    ],
+)
+@pytest.mark.parametrize("kind", ["openai", "anthropic", "mistral", "gemini", "llamacpp"], indirect=True)
+def test_a_provider_that_asks_for_a_pause_gets_it(
+    kind: str, standin: Standin, headers: dict[str, str], least: float, most: float
+) -> None:
+    found = failing(kind, standin, 429, {"error": {"message": "slow down", "code": 429, "status": "S"}}, headers)
+    assert found.retry
+    assert found.after is not None
+    assert least <= found.after <= most
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "code"),
+    [
+        (429, "insufficient_quota", "quota"),
+        (400, "context_length_exceeded", "context"),
+        (400, "exceed_context_size_error", "context"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["openai", "llamacpp"], indirect=True)
+def test_what_no_waiting_mends_is_not_tried_again(kind: str, standin: Standin, status: int, said: str, code: str) -> None:
+    found = failing(kind, standin, status, {"error": {"message": "no", "type": said, "code": said}})
+    assert (found.code, found.retry) == (code, False)
+
+
+def test_a_server_that_is_loading_is_waited_for(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openai")
+    monkeypatch.setenv("LLAMACPP_BASE_URL", standin.url)
+    monkeypatch.setattr("instrc.runtime.models.provider._LOOK", 0.01)
+    loading = (503, {"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}})
+    standin.answers += [loading, loading, (200, SHAPES["llamacpp"](FILLED, ""))]
+    assert ask("llamacpp").answer == FILLED
+
+
+def test_an_answer_that_was_cut_is_asked_again_with_the_reason_and_more_room(
+    standin: Standin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("openai")
+    monkeypatch.setenv("LLAMACPP_BASE_URL", standin.url)
+    cut = completion({"content": '{"text": "' + "long " * 50})
+    cut["choices"][0]["finish_reason"] = "length"
+    standin.answers += [(200, cut), (200, completion({"content": '{"text": "short"}'}))]
+    run = instrc.run('@{ title: "A", type: "object", properties: { text: { type: "string" } } }', "x", model="llamacpp:m")
+    assert run.value == {"text": "short"}
+    first, second = (sent for _, _, sent in standin.seen)
+    assert second["max_tokens"] == 2 * first["max_tokens"]
+    assert "cut off" in second["messages"][0]["content"]
+    assert "long long" not in second["messages"][0]["content"]
+
+
+# Several models, and not too often.
+
+
+class Saying:
+    def __init__(self, *said: ModelError | str) -> None:
+        self.said = list(said)
+        self.asked = 0
+
+    async def answer(self, request: Request) -> Reply:
+        assert not request.model or "," not in request.model
+        self.asked += 1
+        said = self.said.pop(0) if len(self.said) > 1 else self.said[0]
+        if isinstance(said, ModelError):
+            raise said
+        return Reply(said, model=said)
+
+
+PROGRAM = '@{ title: "A", type: "object" }'
+REQUEST = Request("r/c", "a", "m", SCHEMA, "a:1, b:2")
+
+
+def down(code: str = "503", *, retry: bool = True, after: float | None = None) -> ModelError:
+    return ModelError("no", code=code, retry=retry, after=after)
+
+
+@pytest.mark.parametrize(
+    "error", [down(), down("quota", retry=False), down("refused", retry=False), down("context", retry=False)]
+)
+def test_the_next_model_is_asked_where_one_is_down_out_of_quota_or_refuses(error: ModelError) -> None:
+    first, second = Saying(error), Saying("second")
+    reply = asyncio.run(Fallback({"a:1": first, "b:2": second}).answer(REQUEST))
+    assert (reply.model, len(reply.notes)) == ("second", 1)
+
+
+def test_what_is_wrong_for_every_model_goes_to_no_other_one() -> None:
+    second = Saying("second")
+    with pytest.raises(ModelError):
+        asyncio.run(Fallback({"a:1": Saying(down("400", retry=False)), "b:2": second}).answer(REQUEST))
+    assert second.asked == 0
+
+
+def test_a_model_that_fails_often_is_left_alone_and_asked_again_when_no_other_is_left() -> None:
+    first, second = Saying(down()), Saying("second")
+    both = Fallback({"a:1": first, "b:2": second})
+    for _ in range(5):
+        asyncio.run(both.answer(REQUEST))
+    assert (first.asked, second.asked) == (3, 5)
+    alone = Fallback({"a:1": (only := Saying(down(after=60.0), "again"))})
+    with pytest.raises(ModelError):
+        asyncio.run(alone.answer(REQUEST))
+    assert asyncio.run(alone.answer(REQUEST)).model == "again"
+    assert only.asked == 2
+
+
+def test_a_list_of_models_is_one_model(tmp_path: Path) -> None:
+    (tmp_path / "a,b.json").write_text('["x"]')
+    both = model_of("scripted:a,b.json, sample", tmp_path)
+    assert isinstance(both, Fallback)
+    assert list(both.models) == ["scripted:a,b.json", "sample"]
+
+
+@pytest.mark.parametrize(("settings", "most"), [({"parallel": 2}, 2), ({"parallel": 1}, 1)])
+def test_no_more_requests_at_the_same_time_than_are_set(settings: Any, most: int) -> None:
+    running = peak = 0
+
+    class Slow:
+        async def answer(self, request: Request) -> Reply:  # noqa: ARG002  -- its answer is the same
+            nonlocal running, peak
+            running, peak = running + 1, max(peak, running + 1)
+            await asyncio.sleep(0.01)
+            running -= 1
+            return Reply(None)
+
+    async def ask_all() -> None:
+        model = Limited(Slow(), settings)
+        await asyncio.gather(*(model.answer(REQUEST) for _ in range(6)))
+
+    asyncio.run(ask_all())
+    assert peak == most
+
+
+def test_requests_of_a_minute_are_spread() -> None:
+    pytest.importorskip("aiolimiter")
+    times: list[float] = []
+
+    class Model:
+        async def answer(self, request: Request) -> Reply:  # noqa: ARG002  -- its answer is the same
+            times.append(monotonic())
+            return Reply(None)
+
+    async def ask_all() -> None:
+        model = Limited(Model(), {"rpm": 1200})  # 20 a second
+        await asyncio.gather(*(model.answer(REQUEST) for _ in range(24)))
+
+    asyncio.run(ask_all())
+    assert times[-1] - times[0] > 0.15
+    assert all(later >= earlier for earlier, later in pairwise(times))
+
+
+def test_a_pause_that_is_longer_than_anybody_waits_ends_the_attempts() -> None:
+    run = instrc.run(PROGRAM, "x", model=Saying(down(after=3600.0)))
+    assert run.status == "failed"
+    assert "3600 s" in str(run.outcome)
+
+
+def test_settings_of_a_run_are_checked_and_limit_its_attempts() -> None:
+    model = Saying(down())
+    assert instrc.run(PROGRAM, "x", model=model, settings={"attempts": 1}).status == "failed"
+    assert model.asked == 1
+    assert instrc.run(PROGRAM, "x", model=model, settings={"total_timeout": 0.5}).status == "failed"
+    assert model.asked == 2
+    with pytest.raises(instrc.CompileError) as raised:
+        instrc.run(PROGRAM, "x", model=model, settings={"temprature": 0, "seed": "x"})
+    assert [problem.word for problem in raised.value.problems] == ["temprature", "seed"]
