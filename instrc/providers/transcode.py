@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
-from typing import Final, assert_never
+from typing import Final, Literal, TypeAlias, assert_never
 
 from instrc.providers.codec import (
     Alternative,
@@ -135,21 +135,27 @@ class KeyRenamer:
         *,
         fold: bool = False,
         spare: bool = False,
+        read: ReadText | None = None,
     ) -> None:
         """`rename` is applied to declared names; with `back`, sent names of declared ones are turned into them instead.
 
         With `spare`, null is left out where it is the default of a property that may be left out.
+        With `read`, objects and lists are brought into shape, which says what a text holds.
         """
         self._root = root
         self._rename = rename
         self._back = back
         self._fold = fold
         self._spare = spare
+        self._read = read
 
     def converted(self, value: Json, schemas: list[Json], level: int = 0) -> Json:
         """Return the value as the other side writes it."""
         if level > RENAMED_LEVELS:
             return value
+        if self._read is not None:
+            types = {kind for node in self.applying(schemas) for kind in _types(node, "") if kind}
+            value = shaped(value, types, self._read)[0] if types & _SHAPED and types <= _SHAPED | {"null"} else value
         if isinstance(value, dict):
             nodes = list(self.applying(schemas))
             declared = {name for node in nodes for name in _names(node)}
@@ -251,21 +257,63 @@ def folded(value: str, known: list[str]) -> str:
     return matching.pop() if len(matching) == 1 else value
 
 
+# Bring a value into a shape that belongs somewhere: models write objects as texts, and one thing for a list of it.
+
+
+Shaping: TypeAlias = Literal["text-read", "listed", "unlisted"]
+"""A text read as the JSON that it holds; one object put into a list; the only item of a list taken out of it."""
+ReadText: TypeAlias = Callable[[str], Json]
+_SHAPED = frozenset({"array", "object"})
+_SHAPINGS: Final = 4
+"""Steps that are taken to bring one value into shape: a text, in a list, in a text, in a list."""
+
+
+def shaped(value: Json, types: AbstractSet[str], read: ReadText) -> tuple[Json, tuple[Shaping, ...]]:
+    """Return a value as one of some types, with the steps to it; the value itself without steps where none lead there.
+
+    `read` gives the JSON that a text holds, or the text itself.
+    """
+    found, steps = value, list[Shaping]()
+    step: Shaping
+    while not _is_one_of(found, types):
+        held = read(found) if isinstance(found, str) else found
+        if isinstance(found, str) and (isinstance(held, dict | list) or (not isinstance(held, str) and "array" not in types)):
+            step, found = "text-read", held
+        elif isinstance(found, list) and "array" not in types and len(found) == 1:
+            step, found = "unlisted", found[0]
+        elif isinstance(found, dict) and "array" in types:
+            step, found = "listed", [found]
+        else:
+            return value, ()
+        steps.append(step)
+        if len(steps) > _SHAPINGS:
+            return value, ()
+    return found, tuple(steps)
+
+
+def _is_one_of(value: Json, types: AbstractSet[str]) -> bool:
+    kind = kind_of(value)
+    return kind in types or (kind == "integer" and "number" in types)
+
+
 # Undo a lowering on a value: the interpreter of codecs, from the target's words to ours.
 
 
 class Decoder(ABC):
     """The codecs of one map, one way: from an answer; a `Transcoder` knows the other way too."""
 
-    def __init__(self, record: JsonObject, *, fold: bool = True, texts: bool = False) -> None:
-        """`fold` repairs the case of listed strings where a codec allows it; `texts` reads text in place of a container."""
+    def __init__(self, record: JsonObject, *, fold: bool = True, read: ReadText | None = None) -> None:
+        """`fold` repairs the case of listed strings where a codec allows it.
+
+        With `read`, which says what a text holds, objects and lists are brought into shape.
+        """
         codecs = codecs_of(record)
         self.codec: Codec = codecs.root
         self._codecs = codecs.named
         self._definitions = DefinitionsValidator(record.get("definitions"))
         self._schema: Json = record.get("schema", True)
         self._fold = fold
-        self._texts = texts
+        self._text_reader = read
         self._read: dict[tuple[int, int], tuple[Codec, Json, Json]] = {}
         """Objects and lists that were read as unions, with what they stand for: to try each alternative of unions in unions
         would double the work at each level."""
@@ -279,8 +327,8 @@ class Decoder(ABC):
         codec = self._dereference(codec, value)
         if codec is None or value is None or level > CODEC_LEVELS:
             return value
-        if self._texts and isinstance(value, str) and _is_container(codec):
-            value = _container(value)
+        if self._text_reader is not None and (types := _shape_of(codec)):
+            value = shaped(value, types, self._text_reader)[0]
         match codec:
             case ObjectCodec():
                 return self._object(codec, value, level) if isinstance(value, dict) else value
@@ -306,7 +354,8 @@ class Decoder(ABC):
                 return to_typed(self.decode(codec.codec, value, level), codec.raw)
             case NamesCodec():
                 fold = self._fold and codec.fold
-                return KeyRenamer(self._schema, back=dict(codec.keys), fold=fold).converted(value, [self._schema])
+                renamer = KeyRenamer(self._schema, back=dict(codec.keys), fold=fold, read=self._text_reader)
+                return renamer.converted(value, [self._schema])
             case RefCodec():
                 return value  # it leads to itself
             case _:
@@ -413,14 +462,34 @@ class Decoder(ABC):
         if fitting:
             chosen = next((each for each in fitting if self._covers(each.when, value)), fitting[0])
             return self.decode(chosen.codec, value, level + 1)
+        if self._text_reader is not None:
+            types = {kind for each in codec.of for kind in self._types(each.when)}
+            found, steps = shaped(value, types, self._text_reader)
+            if steps:
+                return self._chosen(codec, found, level)
         for each in codec.of:  # the case of a value may be all that is wrong
             if each.codec is not None and self._definitions.accepts(each.when, self.normal(each.codec, value, level + 1)):
                 return self.decode(each.codec, value, level + 1)
         kind = kind_of(value)
-        likely: Alternative | None = next(
-            (each for each in codec.of if each.codec is not None and self._is_of(kind, each.when)), None
-        )
+        likely = max((each for each in codec.of if kind in self._types(each.when)), key=self._likeness(value), default=None)
         return value if likely is None else self.decode(likely.codec, value, level + 1)
+
+    def _likeness(self, value: Json) -> Callable[[Alternative], tuple[int, int]]:
+        """Return what says how like an alternative a value is: by the constants in it that are right, and by its keys."""
+        held = value if isinstance(value, dict) else {}
+
+        def likeness(each: Alternative) -> tuple[int, int]:
+            schema = mapping(self._definitions.dereferenced(each.when))
+            declared = mapping(schema.get("properties"))
+            only = {
+                key: [part["const"]] if "const" in part else listing(part.get("enum"))
+                for key, part in declared.items()
+                if isinstance(part, dict)
+            }
+            right = sum(len(values) == 1 and equal(held.get(key), values[0]) for key, values in only.items())
+            return right, len(held.keys() & declared.keys()) - len(held.keys() - declared.keys())
+
+        return likeness
 
     def _choice(self, codec: ChoiceCodec, value: dict[str, Json], level: int) -> Json:
         label = value.get("choice")
@@ -443,10 +512,10 @@ class Decoder(ABC):
         declared = schema.get("properties") if isinstance(schema, dict) else None
         return not isinstance(value, dict) or not isinstance(declared, dict) or value.keys() <= declared.keys()
 
-    def _is_of(self, kind: str, schema: Json) -> bool:
-        """Say whether a schema asks for values of one type."""
+    def _types(self, schema: Json) -> list[str]:
+        """Return the types that a schema names itself."""
         schema = self._definitions.dereferenced(schema)
-        return isinstance(schema, dict) and schema.get("type") == kind
+        return _types(schema, "") if isinstance(schema, dict) else []
 
 
 def other_codec(codec: ObjectCodec, name: str) -> Codec:
@@ -477,19 +546,17 @@ def from_text(codec: TextCodec, text: str) -> Json:
     return text if "string" in kinds else value
 
 
-def _is_container(codec: SomeCodec) -> bool:
-    """Say whether a codec is of values that are no text, so that a text in their place may be one written as JSON twice."""
-    return isinstance(codec, ObjectCodec | ArrayCodec | PairsCodec | TupleCodec | ChoiceCodec | BoxCodec | PlanCodec)
-
-
-def _container(text: str) -> Json:
-    """Return the object or list that a text holds as JSON; the text itself if it holds none."""
-    if not text.lstrip().startswith(("{", "[")):
-        return text
-    try:
-        return loads(text)
-    except (ValueError, RecursionError):
-        return text
+def _shape_of(codec: SomeCodec) -> AbstractSet[str]:
+    """Return the types of what a codec reads, and of what it stands for; none where they hang on the value."""
+    match codec:
+        case ObjectCodec() | ChoiceCodec() | BoxCodec():
+            return {"object"}
+        case ArrayCodec() | PlanCodec():
+            return {"array"}
+        case PairsCodec() | TupleCodec():
+            return {"array", "object"}
+        case _:
+            return frozenset()
 
 
 # Write a value in a target's words, and read it back: codecs carried out, both ways.
@@ -502,9 +569,9 @@ class Inexpressible(ValueError):  # noqa: N818  -- what the value is, not what w
 class Transcoder(Decoder):
     """The codecs of one map, both ways."""
 
-    def __init__(self, record: JsonObject, *, fold: bool = True, texts: bool = False) -> None:
+    def __init__(self, record: JsonObject, *, fold: bool = True, read: ReadText | None = None) -> None:
         """Take a map, as a `Decoder` does."""
-        super().__init__(record, fold=fold, texts=texts)
+        super().__init__(record, fold=fold, read=read)
         self._written: dict[tuple[int, int], tuple[Codec, Json, list[Json]]] = {}
         """Objects and lists that were written as unions, with the words for them, if any."""
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from instrc.problems.suggest import comparison_key
-from instrc.providers.codec import BoxCodec, Codec, NamesCodec
 from instrc.providers.lifting.reply import loose_json
-from instrc.providers.transcode import Transcoder
+from instrc.providers.transcode import CODEC_LEVELS, Shaping, Transcoder, shaped
 from instrc.schema.patterns import time_limit
 from instrc.schema.validation import RAISED_ON_PURPOSE, Violation, json_fault, validate, validator
 from instrc.text.jsontext import loads
-from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, equal, mapping, pointer, put
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, as_texts, equal, mapping, pointer, put
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 REPAIRED_PLACES: Final = 60
 """Places that are tried one by one."""
-UNPACKED_TEXTS: Final = 20
-"""Texts that are tried to be read as what they hold."""
+SHAPED_LEVELS: Final = 20
+"""How often all places are brought into shape at once."""
 TOLD_DIFFERENCES: Final = 1000
 """Differences of a repaired answer that are told."""
 COUNTED_VIOLATIONS: Final = 300
@@ -108,7 +108,7 @@ class LeafViolation(NamedTuple):
     types: tuple[str, ...] = ()
     """The types that a value may have there, where it has another one."""
     keys: frozenset[str] = frozenset()
-    """The keys that the schema declares there, where keys are missing or too many, or an object stands alone in a list."""
+    """The keys that the schema declares there."""
     items: bool = False
     """Whether the schema says of what lists may be there."""
 
@@ -116,9 +116,15 @@ class LeafViolation(NamedTuple):
 class Wrongness(NamedTuple):
     """How wrong a value is."""
 
+    shape: int
+    """How much of it is of another type than belongs there: of one that is nearer to the root, more than of all below another."""
     cost: int
     """The number of things to repair if the nearest alternatives were meant; 0 for a valid value."""
     leaves: tuple[LeafViolation, ...]
+
+    def is_worse(self, other: Wrongness) -> bool:
+        """Say whether another reading is better: what is inside of a text is only seen to be wrong once it is read."""
+        return (other.shape, other.cost) < (self.shape, self.cost)
 
 
 def error_cost(schema: Json, value: Json) -> Wrongness:
@@ -127,17 +133,23 @@ def error_cost(schema: Json, value: Json) -> Wrongness:
     try:
         with time_limit():
             errors = islice(validator(schema, formats=True).iter_errors(value), COUNTED_VIOLATIONS)
-            cost = sum(_cost(error, leaves, certain=True) for error in errors)
+            costs = [_cost(error, leaves, certain=True) for error in errors]
     except RAISED_ON_PURPOSE:
         raise
     except BaseException:  # noqa: BLE001  -- what cannot be judged cannot be repaired
-        return Wrongness(1, ())
-    return Wrongness(cost, tuple(leaves[:COUNTED_VIOLATIONS]))
+        return Wrongness(0, 1, ())
+    return Wrongness(*_sum(costs), tuple(leaves[:COUNTED_VIOLATIONS]))
 
 
-def _alone(instance: object) -> object:
-    """Return the only item of a list, anything else as it is."""
-    return instance[0] if isinstance(instance, list) and len(instance) == 1 else instance
+_WEIGHT: Final = 1_000_000
+"""How much more a wrong type counts than one a level below."""
+
+
+def _sum(costs: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    shapes, counts = 0, 0
+    for shape, count in costs:
+        shapes, counts = shapes + shape, counts + count
+    return shapes, counts
 
 
 def _keys(schema: object) -> frozenset[str]:
@@ -150,23 +162,29 @@ def _texts(items: object) -> tuple[str, ...]:
     return tuple(item for item in items if isinstance(item, str)) if isinstance(items, list) else ()
 
 
-def _cost(error: ValidationError, leaves: list[LeafViolation], *, certain: bool) -> int:
-    """Return what it takes to repair one error: for a union, what its nearest alternative takes."""
+def _cost(error: ValidationError, leaves: list[LeafViolation], *, certain: bool) -> tuple[int, int]:
+    """Return what is wrong with the shape, and the number of repairs, of one error: of a union, by its nearest alternative."""
     if not error.context:
         keyword, wanted = str(error.validator), error.validator_value
         words = wanted if keyword == "enum" else [wanted] if keyword == "const" else ()
         listed = _texts(words)
         types = _texts(wanted if isinstance(wanted, list) else [wanted]) if keyword == "type" else ()
-        keys = _keys(error.schema) if isinstance(_alone(error.instance), dict) else frozenset()
+        keys = _keys(error.schema)
         items = isinstance(error.schema, dict) and bool(error.schema.get("items"))
         instance: Json = error.instance  # type: ignore[assignment]  # its types allow for an error that is about nothing
-        leaves.append(LeafViolation(tuple(error.absolute_path), instance, keyword, certain, listed, types, keys, items))
-        return 1
-    by_branch: dict[str | int | None, int] = {}
+        path = tuple(error.absolute_path)
+        leaves.append(LeafViolation(path, instance, keyword, certain, listed, types, keys, items))
+        misshapen = types or (listed and isinstance(instance, dict | list))
+        return _WEIGHT ** max(CODEC_LEVELS - len(path), 0) if misshapen else 0, 1
+    branches: dict[str | int | None, list[ValidationError]] = {}
     for cause in error.context:
-        branch = cause.relative_schema_path[0] if cause.relative_schema_path else None
-        by_branch[branch] = by_branch.get(branch, 0) + _cost(cause, leaves, certain=False)
-    return 1 + min(by_branch.values())
+        branches.setdefault(cause.relative_schema_path[0] if cause.relative_schema_path else None, []).append(cause)
+    nearest = (False, 0, 0)
+    for place, causes in enumerate(branches.values()):
+        shape, count = _sum([_cost(cause, leaves, certain=False) for cause in causes])
+        other = any(cause.validator == "type" and not cause.relative_path for cause in causes)  # of a type that was not meant
+        nearest = min(nearest, (other, count, shape)) if place else (other, count, shape)
+    return nearest[2], 1 + nearest[1]
 
 
 # The slips that models are known for: at which places of a wrong value one is likely, and what the value is without it.
@@ -177,8 +195,12 @@ _WORDS: dict[str, Json] = {"True": True, "False": False, "TRUE": True, "FALSE": 
 _NOTHING = frozenset({"null", "None", "NULL", "undefined"})
 _OF_TYPE = frozenset({"type", "enum", "const"})
 _OF_KEYS = frozenset({"required", "additionalProperties", "unevaluatedProperties"})
-_SEVERAL = re.compile(r"[,;\n|]|\A\s*[\[{(]|\A\s*\Z")
-"""A text that may be several words, or none."""
+_SEVERAL = re.compile(r"[,;\n|]|\A\s*[\[{(\"]|\A\s*\Z")
+"""A text that may be several words, or none, or hold JSON."""
+_LISTED_TYPES = frozenset({"string", "integer", "number", "boolean", "null"})
+"""The types of listed values."""
+_READ_TEXTS: Final = 3
+"""How often a text may hold a text that holds JSON."""
 _WORD = re.compile(r"[^\W\d_][\w -]*")
 
 RepairKind = Literal[
@@ -227,6 +249,10 @@ class Candidate:
     certain: bool = False
     name: str = ""
     """The key that was meant."""
+    types: frozenset[str] = frozenset()
+    """The types that are to be there."""
+    steps: tuple[Shaping, ...] = ()
+    """What brings the value into shape."""
 
     def applied(self, value: Json) -> Json:
         """Return a copy of a value with this place repaired."""
@@ -237,33 +263,54 @@ class Candidate:
                 return replace_at(value, self.path, lambda word: listed_word(word, self.listed, self.what) or word)
             case "key":
                 return rename_member(value, self.path, self.name)
-            case "listed":
-                return replace_at(value, self.path, lambda item: [item])
-            case "unlisted":
-                return replace_at(value, self.path, lambda items: items[0] if isinstance(items, list) and items else items)
             case "as-text":
                 return replace_at(value, self.path, str)
             case _:
-                return replace_at(value, self.path, parse_text)
+                return replace_at(value, self.path, lambda item: _in_shape(item, self.types)[0])
 
     @property
-    def told(self) -> Repair:
+    def told(self) -> tuple[Repair, ...]:
         """What is said of it."""
         if self.what == "key":
-            return Repair(pointer((*self.path[:-1], self.name)), self.what, str(self.path[-1]))
-        return Repair(pointer(self.path), self.what)
+            return (Repair(pointer((*self.path[:-1], self.name)), self.what, str(self.path[-1])),)
+        return tuple(Repair(pointer(self.path), what) for what in self.steps or (self.what,))
 
 
 def repairable_places(wrongness: Wrongness) -> list[Candidate]:
     """Return the places at which a value might be repaired, once each for every way."""
     found: dict[tuple[Location, RepairKind, str], Candidate] = {}
     for leaf in wrongness.leaves:
-        for path, what, name in (*_ways(leaf), *_slips_keys(leaf)):
+        types, steps = _shaping(leaf)
+        shaping = [(leaf.path, steps[0], "")] if steps else []
+        for path, what, name in (*_ways(leaf), *shaping, *_slips_keys(leaf)):
             known = found.get((path, what, name))
             listed = leaf.listed if known is None else (*known.listed, *leaf.listed)
             certain = leaf.certain or (known is not None and known.certain)
-            found[path, what, name] = Candidate(path, what, listed, certain, name)
+            shape = (types, steps) if what in steps else (frozenset[str](), ())
+            found[path, what, name] = Candidate(path, what, listed, certain, name, *shape)
     return list(found.values())
+
+
+def _shaping(leaf: LeafViolation) -> tuple[frozenset[str], tuple[Shaping, ...]]:
+    """Return the types that belong to a place, and the steps that bring its value into one of them."""
+    types = frozenset(leaf.types) if leaf.keyword == "type" else _LISTED_TYPES if leaf.keyword in _OF_TYPE else frozenset()
+    found, steps = _in_shape(leaf.value, types) if types else (None, ())
+    if not leaf.path and "text-read" not in steps[:1]:  # what stands for the whole was looked for already
+        return types, ()
+    if "unlisted" in steps and isinstance(found, dict):  # an object with unknown keys may be an entry of a map
+        keys = {_spelt(key) for key in leaf.keys}
+        return types, steps if found and all(_spelt(key) in keys for key in found) else ()
+    return types, () if "listed" in steps and not leaf.items else steps
+
+
+def _in_shape(value: Json, types: AbstractSet[str]) -> tuple[Json, tuple[Shaping, ...]]:
+    """Return a value as one of some types; of listed values, a text that holds JSON is none, of lists, one word is one."""
+    if "array" in types and not isinstance(value, dict | list | None) and not (isinstance(value, str) and _SEVERAL.search(value)):
+        return [value], ("listed",)
+    found, steps = shaped(value, types, unpacked)
+    if types == _LISTED_TYPES and isinstance(found, str) and not isinstance(held := unpacked(found), str | dict | list):
+        return held, (*steps, "text-read")
+    return found, steps
 
 
 def _ways(leaf: LeafViolation) -> Iterator[tuple[Location, RepairKind, str]]:
@@ -275,23 +322,10 @@ def _ways(leaf: LeafViolation) -> Iterator[tuple[Location, RepairKind, str]]:
     if isinstance(value, str):
         if (what := next((way for way in _SPELLINGS if listed_word(value, leaf.listed, way) is not None), None)) is not None:
             yield path, what, ""
-        if leaf.keyword in _OF_TYPE and not isinstance(parse_text(value), str):
-            yield path, "text-read", ""
-        if is_member and leaf.keyword in _OF_TYPE and value in _NOTHING:
+        if is_member and leaf.keyword in _OF_TYPE and (value in _NOTHING or unpacked(value) is None):
             yield path, "null-left-out", ""
-    if leaf.keyword == "type" and path:
-        one = value is not None and not isinstance(value, list) and not (isinstance(value, str) and _SEVERAL.search(value))
-        if "array" in leaf.types and leaf.items and one:
-            yield path, "listed", ""
-        elif "array" not in leaf.types and isinstance(value, list) and len(value) == 1 and _is_alone(value[0], leaf):
-            yield path, "unlisted", ""
     if isinstance(value, int) and not isinstance(value, bool) and str(value) in leaf.listed:
         yield path, "as-text", ""
-
-
-def _is_alone(item: Json, leaf: LeafViolation) -> bool:
-    """Return whether the only item of a list may be the value itself: an object with unknown keys may be an entry of a map."""
-    return not isinstance(item, dict) or (bool(item) and item.keys() <= leaf.keys)
 
 
 def _slips_keys(leaf: LeafViolation) -> Iterator[tuple[Location, RepairKind, str]]:
@@ -347,6 +381,16 @@ def parse_text(text: Json) -> Json:
         return text if repaired is None else loads(repaired)
 
 
+def unpacked(text: Json) -> Json:
+    """Return the JSON value that a text holds, or that a text in it holds; the text itself if it holds none."""
+    held = text
+    for _ in range(_READ_TEXTS):
+        if not isinstance(held, str) or (isinstance(inner := parse_text(held), str) and inner == held):
+            break
+        held = inner
+    return text if isinstance(held, str) else held
+
+
 # Repair an answer's arguments where they break their schema in one of the ways models are known for.
 #
 # Nothing is touched in an answer that is valid as it stands, and nothing is repaired that does not become less wrong by it.
@@ -390,20 +434,29 @@ def repair(record: JsonObject, arguments: Json) -> Repaired:
     broken = violations(schema, value)
     if not broken or broken[0].keyword == "schema":
         return Repaired(value, broken)
-    if (held := _held(record, arguments)) is not None and not (inner := repair(record, held[0])).violations:
-        return inner._replace(repairs=(held[1], *inner.repairs))
+    if (held := _held(record, arguments)) is not None:
+        inner = repair(record, held[0])
+        if not inner.violations or _is_wrapped(record, arguments, held[0]):
+            return inner._replace(repairs=(held[1], *inner.repairs))
     state = _State(value, error_cost(schema, value))
     state = _read_otherwise(record, arguments, state)
-    if state.wrongness.cost and (names := _names(transcoder.codec)) is not None:
-        state = _unpacked(record, arguments, names.keys, state)
     state = _in_places(schema, state)
     return Repaired(state.value, violations(schema, state.value), state.repairs)
+
+
+def _is_wrapped(record: JsonObject, arguments: Json, held: Json) -> bool:
+    """Say whether keys of the tool stand one level too deep, and none where they belong."""
+    keys = set(as_texts(record.get("keys") or []))
+    return (
+        isinstance(held, dict) and not keys.isdisjoint(held) and (not isinstance(arguments, dict) or keys.isdisjoint(arguments))
+    )
 
 
 def _held(record: JsonObject, arguments: Json) -> tuple[Json, Repair] | None:
     """Return the arguments that stand one level too deep: alone in a list, below a word for them, or below the tool's name."""
     if isinstance(arguments, list):
-        return (arguments[0], Repair("", "unlisted")) if len(arguments) == 1 and isinstance(arguments[0], dict) else None
+        alone = unpacked(arguments[0]) if len(arguments) == 1 else None
+        return (alone, Repair("", "unlisted")) if isinstance(alone, dict) else None
     if not isinstance(arguments, dict):
         return None
     tool = mapping(record.get("tool"))
@@ -411,34 +464,28 @@ def _held(record: JsonObject, arguments: Json) -> tuple[Json, Repair] | None:
     beside = {key for key in ("name", "tool", "function", "type") if isinstance(arguments.get(key), str)}
     keys = arguments.keys() - beside if len(arguments) > 1 else arguments.keys()
     for key in keys if len(keys) == 1 else ():
-        if key in _WRAPPERS | names and isinstance(held := parse_text(arguments[key]), dict):
+        if key in _WRAPPERS | names and isinstance(held := unpacked(arguments[key]), dict):
             return held, Repair("", "unwrapped", key)
     return None
 
 
 def _read_otherwise(record: JsonObject, arguments: Json, state: _State) -> _State:
-    """Read the whole in other ways: with texts read where containers should stand, with the case of words repaired."""
+    """Read the whole in other ways: with objects and lists brought into shape, with the case of words repaired."""
     schema = record["schema"]
     if record.get("codec") is None:
         return state
-    held = parse_text(arguments) if isinstance(arguments, str) and arguments.lstrip().startswith(("{", "[")) else arguments
-    texts = False
-    other = Transcoder(record, fold=False, texts=True).read(held)
-    wrongness = error_cost(schema, other)
-    if wrongness.cost < state.wrongness.cost:
-        arguments, texts = held, True
-        state = _State(other, wrongness, (*state.repairs, Repair("", "text-read")))
-    other = Transcoder(record, texts=texts).read(arguments)
-    wrongness = error_cost(schema, other)
-    if wrongness.cost < state.wrongness.cost:
-        repairs = (Repair(place, "case") for place in _differences(state.value, other))
-        state = _State(other, wrongness, (*state.repairs, *repairs))
+    held = unpacked(arguments) if isinstance(arguments, str) and arguments.lstrip().startswith(("{", "[", '"')) else arguments
+    for fold in (False, True):
+        other = Transcoder(record, fold=fold, read=unpacked).read(held)
+        wrongness = error_cost(schema, other)
+        if state.wrongness.is_worse(wrongness):
+            state = _State(other, wrongness, (*state.repairs, *_differences(state.value, other)))
     return state
 
 
-def _differences(before: Json, after: Json) -> list[str]:
-    """Return the places at which texts differ, or the whole where values of different shapes were read."""
-    found: list[str] = []
+def _differences(before: Json, after: Json) -> list[Repair]:
+    """Return what was read otherwise: texts, lists, the case of words; the whole where it was read as something else."""
+    found: list[Repair] = []
     stack: list[tuple[Json, Json, Location]] = [(before, after, ())]
     while stack:
         old, new, path = stack.pop()
@@ -446,69 +493,52 @@ def _differences(before: Json, after: Json) -> list[str]:
             stack.extend((item, new[key], (*path, key)) for key, item in reversed(old.items()))
         elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
             stack.extend((item, new[index], (*path, index)) for index, item in reversed(list(enumerate(old))))
-        elif isinstance(old, str) and not isinstance(new, dict | list):
-            if not equal(old, new):
-                found.append(pointer(path))
         elif not equal(old, new):
-            return [""]
-    return found[:TOLD_DIFFERENCES] or [""]
+            found.append(Repair(pointer(path), _difference(old, new)))
+    return found[:TOLD_DIFFERENCES]
 
 
-def _unpacked(record: JsonObject, arguments: Json, back: Mapping[str, str], state: _State) -> _State:
-    """Read texts that hold objects and lists before names are turned into ours, so that the names in them are as well."""
-    transcoder = Transcoder(record)
-    for path in islice(_packed_places(arguments), UNPACKED_TEXTS):
-        trial = replace_at(arguments, path, parse_text)
-        other = transcoder.read(trial)
-        wrongness = error_cost(record["schema"], other)
-        if wrongness.cost < state.wrongness.cost:
-            arguments = trial
-            place = pointer(back.get(step, step) if isinstance(step, str) else step for step in path)
-            state = _State(other, wrongness, (*state.repairs, Repair(place, "text-read")))
-    return state
-
-
-def _packed_places(arguments: Json) -> Iterator[Location]:
-    """Yield the places of texts that hold an object or a list."""
-    stack: list[tuple[Json, Location]] = [(arguments, ())]
-    while stack:
-        item, path = stack.pop()
-        if isinstance(item, dict):
-            stack.extend((inner, (*path, key)) for key, inner in item.items())
-        elif isinstance(item, list):
-            stack.extend((inner, (*path, index)) for index, inner in enumerate(item))
-        elif isinstance(item, str) and path and item.lstrip().startswith(("{", "[")) and not isinstance(parse_text(item), str):
-            yield path
-
-
-def _names(codec: Codec) -> NamesCodec | None:
-    """Return the codec of names, which may repair the case of words too; `None` if a lowering rebuilt more than names."""
-    while isinstance(codec, BoxCodec):
-        codec = codec.codec
-    return codec if isinstance(codec, NamesCodec) else None
+def _difference(old: Json, new: Json) -> RepairKind:
+    if isinstance(old, str):
+        return "text-read" if isinstance(new, dict | list) else "case"
+    return "unlisted" if isinstance(old, list) else "listed" if isinstance(new, list) else "key"
 
 
 def _in_places(schema: Json, state: _State) -> _State:
     """Repair a value place by place: first all that is wrong whatever was meant, then one place after the other."""
-    certain: dict[Location, Candidate] = {}
-    for candidate in repairable_places(state.wrongness):
-        if candidate.certain:
-            certain.setdefault(candidate.path, candidate)
-    if certain:
-        trial = state.value
-        for candidate in certain.values():
-            trial = candidate.applied(trial)
-        wrongness = error_cost(schema, trial)
-        if wrongness.cost <= state.wrongness.cost - len(certain):
-            state = _State(trial, wrongness, (*state.repairs, *(candidate.told for candidate in certain.values())))
+    for _ in range(SHAPED_LEVELS):  # what a text holds may hold texts
+        certain: dict[Location, Candidate] = {}
+        for candidate in repairable_places(state.wrongness):
+            if candidate.certain:
+                certain.setdefault(candidate.path, candidate)
+        shapings = [candidate for candidate in certain.values() if candidate.steps]
+        better = _tried(schema, state, shapings or list(certain.values()))
+        if better is None:
+            break
+        state = better
     tried: set[Candidate] = set()
     for _ in range(REPAIRED_PLACES):
         place = next((each for each in repairable_places(state.wrongness) if each not in tried), None)
         if place is None or state.wrongness.cost == 0:
             break
         tried.add(place)
-        trial = place.applied(state.value)
-        wrongness = error_cost(schema, trial)
-        if wrongness.cost < state.wrongness.cost:
-            state = _State(trial, wrongness, (*state.repairs, place.told))
+        state = _tried(schema, state, [place]) or state
     return state
+
+
+def _tried(schema: Json, state: _State, candidates: list[Candidate]) -> _State | None:
+    """Return the state after some repairs, all of one kind; `None` if they do not make it better by as many."""
+    if not candidates:
+        return None
+    trial = state.value
+    for candidate in candidates:
+        trial = candidate.applied(trial)
+    wrongness = error_cost(schema, trial)
+    if candidates[0].steps:
+        listed = {(*candidate.path, 0) for candidate in candidates if candidate.steps[-1] == "listed"}
+        stuck = any(leaf.path in listed and leaf.types and leaf.certain and not _shaping(leaf)[1] for leaf in wrongness.leaves)
+        better = state.wrongness.is_worse(wrongness) and not stuck
+    else:
+        better = wrongness.cost <= state.wrongness.cost - len(candidates)
+    repairs = (repair for candidate in candidates for repair in candidate.told)
+    return _State(trial, wrongness, (*state.repairs, *repairs)) if better else None
