@@ -9,7 +9,7 @@ from hashlib import sha256
 from heapq import heappop, heappush
 from typing import Protocol
 
-from instrc.process.flow import Chunk, Step
+from instrc.process.flow import Chunk
 from instrc.process.process import Process
 from instrc.runtime.activities import complaints
 from instrc.runtime.interpreter import documents, versions
@@ -53,9 +53,8 @@ def plan_of(
         options["tokens"] = tokens
     if entry is not None:
         options["entry"] = entry
-    fires = {documents.bare_name(name): name for name in activities}
-    keys = {step.key for step in _steps(process)}
-    fires = {bare: name for bare, name in sorted(fires.items()) if any(documents.bare_name(key) == bare for key in keys)}
+    registered = {documents.bare_name(name): name for name in activities}
+    fires = {bare: registered[bare] for bare in sorted(registered.keys() & _names(process))}
     if not pauses:
         options["pauses"] = False
     if fires:
@@ -101,10 +100,14 @@ def _wrap_tool(contexts: JsonObject, tool: Json) -> JsonObject:
     return {**made, "$defs": tool["$defs"]} if "$defs" in tool else made
 
 
-def _steps(process: Process) -> Iterable[Step]:
+def _names(process: Process) -> set[str]:
+    """Return the bare names of the steps; without those that a model fills in and that their own chunk of a server sends then."""
+    keys: dict[str, set[str]] = {"model": set(), "server": set(), "user": set()}
     for context in process.contexts():
         if isinstance(context, Chunk):
-            yield from context.steps
+            keys[context.executor].update(step.key for step in context.steps)
+    halves = keys["model"] & keys["server"]
+    return {documents.bare_name(key) for key in set().union(*keys.values()) - halves}
 
 
 # A process that serves an activity, run as a child: what it is given, and what its end is for the step that waits.

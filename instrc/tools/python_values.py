@@ -125,14 +125,14 @@ class WrongArgumentsError(ValueError):
 
 
 def called_with_json(function: Callable[..., object]) -> Callable[[Json], object]:
-    """Return what calls a function with one value of JSON; the function itself, if it takes just that.
+    """Return what calls a function with one value of JSON; the function itself, if it does not say what it takes.
 
     The members of an object are arguments where they are its parameters, as in `def find(who: str, days: int = 3)`.
-    One parameter that may be any object (`given`, `given: dict`) takes the whole value, and so does the first of several
-    that has no annotation, where the members are no parameters.  A coroutine function stays one.
+    One parameter that may be any object (`given`, `given: dict`) takes the whole value where no member has its name, and so does
+    the first of several that has no annotation, where the members are no parameters.  A coroutine function stays one.
     """
     called = PythonCall(function)
-    if called.takes_whole_value:
+    if called.says_nothing:
         return function
     if inspect.iscoroutinefunction(function):
 
@@ -165,21 +165,33 @@ class PythonCall:
         self._adapters: dict[str, TypeAdapter[object]] = {}
 
     @property
-    def takes_whole_value(self) -> bool:
-        """Whether its one parameter may be any object, or it does not say what it takes, as a wrapper with `*args`."""
-        if not self._known or (not self._named and any(each.kind is each.VAR_POSITIONAL for each in self._parameters)):
-            return True
-        [first, *others] = self._parameters or (None,)
-        return first is not None and not others and first.kind is first.POSITIONAL_OR_KEYWORD and self._is_any_object(first.name)
+    def says_nothing(self) -> bool:
+        """Whether it does not say what it takes, as a wrapper with `*args`."""
+        return not self._known or (not self._named and any(each.kind is each.VAR_POSITIONAL for each in self._parameters))
+
+    @cached_property
+    def _is_open(self) -> bool:
+        """Whether it has one parameter, which may be any object."""
+        [first, *others] = self._parameters
+        return not others and first.kind is first.POSITIONAL_OR_KEYWORD and self._is_any_object(first.name)
+
+    def _means_member(self, given: Json) -> bool:
+        """Tell whether a member of an object is meant for the one parameter: the only one, or any where nothing is annotated."""
+        name = self._parameters[0].name
+        return isinstance(given, dict) and name in given and (len(given) == 1 or name not in self._hints)
 
     def arguments(self, given: Json) -> tuple[tuple[object, ...], dict[str, object]]:
         """Return the arguments, by place and by name, of a call with a value; a `WrongArgumentsError` if there are none."""
         if not self._parameters:
             return (), {}
+        if self._is_open and not self._means_member(given):
+            return (given,), {}
         if isinstance(given, dict):
             given = self._placed(given)
         if isinstance(given, dict) and self._takes(given):
             return (), self.by_name(given)
+        if self._is_open:
+            raise WrongArgumentsError(self._mismatch(given))
         first = self._parameters[0]
         alone = all(each.default is not each.empty or each.kind not in _BY_NAME for each in self._parameters[1:])
         if (
@@ -215,7 +227,7 @@ class PythonCall:
         return required <= given.keys() and (is_open or given.keys() <= self._named.keys())
 
     def _mismatch(self, given: Json) -> str:
-        takes = ", ".join(f"`{name}`" for name in self._named) or "arguments by name"
+        takes = ", ".join(f"`{name}`" for name in self._named) or "arguments"
         if not isinstance(given, dict):
             return f"takes {takes} by name, and is given a value without names"
         return f"takes {takes}, and is given {', '.join(f'`{name}`' for name in given) or 'nothing'}"

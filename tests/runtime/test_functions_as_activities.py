@@ -122,9 +122,19 @@ def with_another(given, client=None):  # type: ignore[no-untyped-def]  # noqa: A
 
 
 def test_a_parameter_that_may_be_any_object_takes_the_whole_value() -> None:
-    for function in (whole, whole_dict, lambda who: who):
+    for function in (whole, lambda given: given):
         assert called(function, "Find_Activity(who: asked.who)") == {"who": "ann"}
+    assert called(whole_dict, "Find_Activity(asked)") == ANSWERS["ask"]
     assert called(with_another, "Find_Activity(who: asked.who)") == [{"who": "ann"}, None]
+
+
+def test_one_parameter_takes_the_member_of_its_name_annotated_or_not() -> None:
+    def one(who: str) -> Json:
+        return who
+
+    for function in (one, whole_dict, lambda who: who):
+        assert called(function, "Find_Activity(who: asked.who)") == "ann"
+    assert failed(lambda who: who) == "`Find_Activity` takes `who`, and is given `who`, `days`"
 
 
 def test_a_wrapper_that_does_not_say_what_it_takes_is_given_the_whole_value() -> None:
@@ -355,3 +365,15 @@ def test_properties_of_an_activity_without_output_are_no_inputs() -> None:
     [process] = instrc.compile('Note_Activity(text: "a")', vibes=vibes, emit="process")
     [step] = process["$defs"]["SERVER_1"]["properties"].values()
     assert step["references"] == ["prompt"]
+
+
+def test_a_step_whose_own_chunk_of_a_server_calls_it_is_not_sent_as_well() -> None:
+    vibe = {"type": "object", "properties": {"who": {"type": "string"}, "output": {}}, "required": ["who", "output"]}
+    keys: list[str] = []
+
+    def find(who: str) -> str:
+        keys.append(instrc.current_call().key.partition("/")[2])
+        return who
+
+    run = instrc.run("Find", "x", vibes={"Find": vibe}, activities={"Find": find}, model=instrc.Scripted({"find": {"who": "a"}}))
+    assert (run.value, keys) == ("a", ["serverContext1.step1_find"])
