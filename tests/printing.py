@@ -33,6 +33,7 @@ from instrc.language.surface import (
     Object,
     Pipe,
     Program,
+    Race,
     Repeat,
     Segment,
     Statement,
@@ -90,7 +91,7 @@ def _written(pieces: list[_Piece]) -> str:
 
 def _opened(piece: Expression | Argument | Field | Body | Condition | Test | _Data) -> list[_Piece]:
     match piece:
-        case When() | Each() | Repeat() | Try() | Do():
+        case When() | Each() | Repeat() | Try() | Race() | Do():
             return _block(piece)
         case Body() | Condition() | Truth() | Equals() | Matches():
             return _in_block(piece)
@@ -109,7 +110,7 @@ def _opened(piece: Expression | Argument | Field | Body | Condition | Test | _Da
         case Argument():
             return [f"{piece.label}: ", piece.value]
         case Annotated():
-            inner = ["(", piece.value, ")"] if isinstance(piece.value, Repeat) else _bracketed(piece.value)
+            inner = ["(", piece.value, ")"] if isinstance(piece.value, Repeat | Each) else _bracketed(piece.value)
             return [*inner, " @ ", _Data(piece.annotation)]
         case Pipe():
             first, *rest = piece.stages
@@ -129,14 +130,18 @@ def _opened(piece: Expression | Argument | Field | Body | Condition | Test | _Da
             return list(_data(piece.value))
 
 
-def _block(block: When | Each | Repeat | Try | Do) -> list[_Piece]:
+def _block(block: When | Each | Repeat | Try | Race | Do) -> list[_Piece]:
     pieces: list[_Piece] = []
     match block:
         case When(branches, otherwise):
             for number, branch in enumerate(branches):
                 pieces += [" else when " if number else "when ", branch.condition, " ", branch.body]
-        case Each(name, source, most, body):
+        case Each(name, source, most, body, _, until):
             pieces += ["each ", name, " in ", source, *_numbered("max", most), " ", body]
+            pieces += [] if until is None else [" until ", until]
+            otherwise = None
+        case Race(branches):
+            pieces += ["race ", *_separated(branches, " or ")]
             otherwise = None
         case Repeat(name, source, body, until, most, keep, otherwise):
             pieces += ["repeat ", body]

@@ -38,6 +38,7 @@ from instrc.language.surface import (  # programs are made of its nodes
     Object,
     Pipe,
     Program,
+    Race,
     Repeat,
     Segment,
     Statement,
@@ -49,7 +50,7 @@ from instrc.language.surface import (  # programs are made of its nodes
 
 NOWHERE = Span(Source("generated", ""), 0, 0)
 KEYWORDS = ("const", "let", "tool", "input", "true", "false", "null", "when", "each", "repeat", "try", "do")
-SOMETIMES = ("or", "else", "in", "is", "until", "max", "keep")
+SOMETIMES = ("or", "else", "in", "is", "until", "max", "keep", "race")
 """Words only where they fit, names elsewhere."""
 
 _COMMON = (
@@ -174,7 +175,8 @@ def _blocks(callees: st.SearchStrategy[Any], inner: st.SearchStrategy[Any]) -> s
     over = st.builds(Repeat, names, subjects, body, st.none() | condition, st.none(), st.none(), st.none(), here)
     return (
         st.builds(When, branches, st.none() | body, here)
-        | st.builds(Each, names, subjects | numbers, st.none() | numbers, body, here)
+        | st.builds(Each, names, subjects | numbers, st.none() | numbers, body, here, st.none() | condition)
+        | st.builds(Race, st.lists(body, min_size=2, max_size=3).map(tuple), here)
         | rounds
         | over
         | st.builds(Try, body, body, here)

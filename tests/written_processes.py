@@ -69,6 +69,14 @@ def attempt(
     return {"anyOf": branches, "try": engine}
 
 
+def race(*bodies: tuple[dict[str, Any], Any], **engine: Any) -> dict[str, Any]:
+    branches = [
+        {**chunk(branch={"const": index}, **body["properties"]), "race": {"value": value}}
+        for index, (body, value) in enumerate(bodies)
+    ]
+    return {"anyOf": branches, "race": engine}
+
+
 def do(body: dict[str, Any], **engine: Any) -> dict[str, Any]:
     return {**body, "do": engine}
 

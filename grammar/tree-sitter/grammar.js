@@ -25,7 +25,7 @@ module.exports = grammar({
     pipe: ($) => prec.left(1, seq($._expression, "|", $._term)),
     _term: ($) =>
       choice(
-        $.annotated, $.inline, $.group, $.name, $.uri, $.path, $.call, $.when, $.each, $.repeat, $.try, $.do,
+        $.annotated, $.inline, $.group, $.name, $.uri, $.path, $.call, $.when, $.each, $.repeat, $.try, $.race, $.do,
         $.object, $.array, $._scalar,
       ),
     annotated: ($) => prec.left(10, seq($._term, $.annotation)),
@@ -42,7 +42,18 @@ module.exports = grammar({
     block: ($) => seq("{", repeat1($._statement), "}"),
     when: ($) => prec.right(20, seq("when", $._condition, $.block, optional(seq("else", choice($.block, $.when))))),
     each: ($) =>
-      seq("each", field("item", $.name), "in", choice($._subject, $.number), optional(seq("max", $.number)), $.block),
+      prec.right(
+        20,
+        seq(
+          "each",
+          field("item", $.name),
+          "in",
+          choice($._subject, $.number),
+          optional(seq("max", $.number)),
+          $.block,
+          optional(seq("until", $._condition)),
+        ),
+      ),
     repeat: ($) =>
       prec.right(
         20,
@@ -55,6 +66,12 @@ module.exports = grammar({
         ),
       ),
     try: ($) => seq("try", $.block, "else", $.block),
+    // `race` is a word only before a brace, so both are one token
+    race: ($) =>
+      prec.right(
+        20,
+        seq(alias(token(prec(2, /race\s*\{/)), "race"), repeat1($._statement), "}", repeat1(seq("or", $.block))),
+      ),
     do: ($) => seq("do", $.block),
 
     _condition: ($) => prec.right(20, seq($._test, repeat(seq("or", $._test)))),

@@ -224,7 +224,7 @@ Filling: TypeAlias = Fusion | Constant | StepObject
 # Blocks: bodies with what decides whether, how often and on what they run.
 
 
-Word: TypeAlias = Literal["when", "each", "repeat", "try", "do"]
+Word: TypeAlias = Literal["when", "each", "repeat", "try", "race", "do"]
 
 
 class Test(msgspec.Struct, frozen=True, gc=False):
@@ -267,6 +267,8 @@ class Each(msgspec.Struct, frozen=True, gc=False):
     body: Region
     at: Span
     """Where the list is written."""
+    until: tuple[Test, ...] = ()
+    """When the elements that are not done are not waited for."""
 
 
 class Repeat(msgspec.Struct, frozen=True, gc=False):
@@ -294,13 +296,19 @@ class Try(msgspec.Struct, frozen=True, gc=False):
     otherwise: Region
 
 
+class Race(msgspec.Struct, frozen=True, gc=False):
+    """All bodies at once; the first that is done ends the others."""
+
+    branches: tuple[Region, ...]
+
+
 class Do(msgspec.Struct, frozen=True, gc=False):
     """The body, once."""
 
     body: Region
 
 
-Block: TypeAlias = When | Each | Repeat | Try | Do
+Block: TypeAlias = When | Each | Repeat | Try | Race | Do
 
 Content: TypeAlias = Fusion | Constant | StepObject | Block
 
@@ -320,8 +328,10 @@ def parts_of(content: Content) -> tuple[RegionPart, ...]:
     match content:
         case Fusion():  # as most are
             return ()
-        case Do() | Each():
-            return (RegionPart(content.body),)
+        case Do(body):
+            return (RegionPart(body),)
+        case Each(body=body, until=until):
+            return (RegionPart(body, until=until),)
         case When(branches):
             return tuple([RegionPart(branch.body, branch.condition) for branch in branches])
         case Repeat(body=body, until=until, otherwise=otherwise):
@@ -329,6 +339,8 @@ def parts_of(content: Content) -> tuple[RegionPart, ...]:
             return (rounds,) if otherwise is None else (rounds, RegionPart(otherwise))
         case Try(body, otherwise):
             return RegionPart(body), RegionPart(otherwise)
+        case Race(branches):
+            return tuple([RegionPart(body) for body in branches])
         case _:
             return ()
 
@@ -337,7 +349,8 @@ def gives(block: Block) -> Gives[Region]:
     """Return what a block gives, as the values of its regions."""
     first, *others = regions_of(block)
     if isinstance(block, Each) or (isinstance(block, Repeat) and block.source is not None):
-        return Gives(tuple(others), first, count=block.source if isinstance(block.source, int) else None)
+        count = block.source if isinstance(block.source, int) else None
+        return Gives(tuple(others), first, null=isinstance(block, Each) and bool(block.until), count=count)
     return Gives((first, *others), null=isinstance(block, When) and bool(block.branches[-1].condition))
 
 

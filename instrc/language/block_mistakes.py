@@ -13,12 +13,13 @@ from instrc.language.view import BLOCK, CLOSING, DEFINING, GIVE_UP, OPENING, Sli
 from instrc.problems import blocks, punctuation, statements
 from instrc.text.limits import HEAD_TOKENS
 
-_HEADS = frozenset({"WHEN", "UNTIL", "EACH", "REPEAT", "TRY", "DO"})
+_HEADS = frozenset({"UNTIL", *BLOCK})
 EACH_NUMBER = "write `each i in 3 { … }` for three at the same time, `repeat { … } until round is 3` for one after the other"
 BEHIND_BRACES = "the condition and the bound stand behind the braces: `repeat { … } until PATH max 3`"
 ONE_ELEMENT = "an element has one name, and no number: `each NAME in PATH { … }`"
 _IN_BRACES = "what is to run stands in braces, without a colon or a word before them: `{FORM}`"
 _FOR_ALL = "it runs for every element: choose in the braces, `each NAME in PATH { when NAME.… { … } }`"
+_EACH_UNTIL = "the condition stands behind the braces: `each NAME in PATH { … } until PATH`"
 _WORDS = {
     ("when", "in"): "write `PATH @ { enum: […] }` for one of several values",
     ("when", "exists"): "write `PATH @ {}`: it holds for all values but `null`",
@@ -34,8 +35,8 @@ _WORDS = {
     ("each", ","): ONE_ELEMENT,
     ("each", "limit"): "write `max`: `each NAME in PATH max 5 { … }`",
     ("each", "@"): "a limit is `max`: `each NAME in PATH max 5 { … }`; a time stands behind the braces: `{ … } @ { within: … }`",
-    ("each", "until"): "write `repeat NAME in PATH { … } until PATH` for one element after the other",
-    ("each", "while"): "write `repeat NAME in PATH { … } until PATH` for one element after the other",
+    ("each", "until"): _EACH_UNTIL,
+    ("each", "while"): _EACH_UNTIL,
     ("each", "if"): _FOR_ALL,
     ("each", "where"): _FOR_ALL,
     ("each", "when"): _FOR_ALL,
@@ -393,7 +394,9 @@ def block_slip(view: View) -> Slip:
             return _repeat(view, head)
         case "TRY" if head.closed:
             return _without_else(view, head)
-        case "TRY" | "DO" if not head.closed:
+        case "RACE" if view.accepts("OR"):
+            return incomplete(view, head.word, "`or` and a second pair of braces")
+        case "TRY" | "RACE" | "DO" if not head.closed or view.accepts("LBRACE"):
             return incomplete(view, head.word, "`{`")
     return None
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from instrc.language import surface
 from instrc.language.lexer import Token, normal, number_value, string_value
@@ -298,6 +299,10 @@ class Builder(ExpressionBuilder):
     def each(self, values: Values, start: int, end: int) -> surface.Each:
         return surface.Each(values[1], values[3], self._number_after(values, "MAX"), values[-1], Span(self.source, start, end))
 
+    def each_until(self, values: Values, start: int, end: int) -> surface.Each:
+        each: surface.Each = values[0]
+        return replace(each, until=self._condition(values[2]), span=Span(self.source, start, end))
+
     def count(self, values: Values, start: int, end: int) -> surface.Literal:
         return self.literal(values, start, end)
 
@@ -306,6 +311,12 @@ class Builder(ExpressionBuilder):
 
     def attempt(self, values: Values, start: int, end: int) -> surface.Try:
         return surface.Try(values[1], values[3], Span(self.source, start, end))
+
+    def race(self, values: Values, start: int, end: int) -> surface.Race:
+        return surface.Race((values[1], values[3]), Span(self.source, start, end))
+
+    def more_race(self, values: Values, start: int, end: int) -> surface.Race:
+        return surface.Race((*values[0].branches, values[2]), Span(self.source, start, end))
 
     def rounds(self, values: Values, start: int, end: int) -> surface.Repeat:
         name, subject = (values[1], values[3]) if len(values) > 2 else (None, None)

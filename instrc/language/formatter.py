@@ -221,7 +221,7 @@ def _unescaped(escape: re.Match[str]) -> str:
 
 _CLOSED = frozenset({"name", "uri", "literal", "call", "access", "deeper", "object", "array", "inline", "annotated"})
 """What reads the same with and without brackets, wherever it stands."""
-_AROUND_BLOCKS = frozenset({"when_chain", "repeat"})
+_AROUND_BLOCKS = frozenset({"when_chain", "repeat", "each_until"})
 """What has braces that break together, like whatever ends with braces of a block, and may end otherwise."""
 _WHOLE = frozenset({"binding", "argument", "field", "array", "group", "anonymous", "call", "block", "program"})
 """What takes any expression as it is, so that it needs no brackets there."""

@@ -16,7 +16,7 @@ from typing import Final
 
 import msgspec
 
-from instrc.language.tables import END, Tables, tables
+from instrc.language.tables import BEFORE_BRACES, END, Tables, is_before_brace, tables
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.text.limits import PROGRAM_BYTES, REPORTED_MISTAKES
@@ -202,6 +202,12 @@ def letters() -> dict[str, str]:
     return {**signs, **dict(zip(others, _SMALL + _SMALL.upper(), strict=False)), "COMMENT": COMMENT, "STRAY": "?"}
 
 
+@cache
+def _before_braces() -> tuple[str, ...]:
+    """Return the letters of the words that are names wherever no `{` comes next."""
+    return tuple([letters()[kind] for kind in BEFORE_BRACES])
+
+
 class _Letters(dict[str, str]):
     """The letter of the kind of each word as it is written."""
 
@@ -261,6 +267,10 @@ class Reader:
         starts = list(map(sub, ends[1:], map(len, written)))
         ends[0] = end
         kinds = "".join(map(self._letters.__getitem__, written))
+        for letter in _before_braces():
+            kinds = re.sub(
+                letter, lambda at: at[0] if is_before_brace(self._text, ends[at.start() + 1]) else letters()["NAME"], kinds
+            )
         last = kinds.rstrip(letters()[END])
         if last.endswith(letters()["NUMBER"]) and not re.compile(self._number).match(self._text, starts[len(last) - 1]):
             kinds = last[:-1] + letters()["STRAY"]  # as in `find-2`: what follows a word directly is no number

@@ -171,13 +171,14 @@ class When(msgspec.Struct, frozen=True, gc=False):
 
 
 class Each(msgspec.Struct, frozen=True, gc=False):
-    """`each NAME in PATH max N { … }`; `source` is a number literal in `each i in 3`."""
+    """`each NAME in PATH max N { … } until COND`; `source` is a number literal in `each i in 3`."""
 
     name: Name
     source: Name | Access | Literal
     most: Literal | None
     body: Body
     span: Span
+    until: Condition | None = None
 
 
 class Repeat(msgspec.Struct, frozen=True, gc=False):
@@ -201,6 +202,13 @@ class Try(msgspec.Struct, frozen=True, gc=False):
     span: Span
 
 
+class Race(msgspec.Struct, frozen=True, gc=False):
+    """`race { … } or { … }`."""
+
+    branches: tuple[Body, ...]
+    span: Span
+
+
 class Do(msgspec.Struct, frozen=True, gc=False):
     """`do { … }`."""
 
@@ -208,7 +216,7 @@ class Do(msgspec.Struct, frozen=True, gc=False):
     span: Span
 
 
-Block: TypeAlias = When | Each | Repeat | Try | Do
+Block: TypeAlias = When | Each | Repeat | Try | Race | Do
 BLOCKS: tuple[type[Block], ...] = get_args(Block)
 Expression: TypeAlias = Name | Uri | Literal | Inline | Object | Array | Call | Annotated | Pipe | Access | Block
 
@@ -312,12 +320,14 @@ def parts(block: Block) -> list[WrittenPart]:
             found = [WrittenPart(branch.body, condition=branch.condition) for branch in branches]
             return found if otherwise is None else [*found, WrittenPart(otherwise)]
         case Each(name, source, _, body):
-            return [WrittenPart(body, ((name.text, name.span),), source)]
+            return [WrittenPart(body, ((name.text, name.span),), source, until=block.until)]
         case Repeat():
             element = () if block.name is None else ((block.name.text, block.name.span),)
             names = (*element, ("round", None), ("previous", None), ("rounds", None))
             rounds = WrittenPart(block.body, names, block.source, until=block.until)
             return [rounds] if block.otherwise is None else [rounds, WrittenPart(block.otherwise, (("rounds", None),))]
+        case Race(branches):
+            return [WrittenPart(body) for body in branches]
         case Try(body, otherwise):
             return [WrittenPart(body), WrittenPart(otherwise, (("error", None),))]
         case _:

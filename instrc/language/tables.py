@@ -44,6 +44,9 @@ START = "start"
 """The rule of a whole file."""
 CONTEXTUAL = frozenset({"ELSE", "IN", "IS", "OR", "UNTIL", "MAX", "KEEP"})
 """Words that are names wherever they do not fit as words."""
+BEFORE_BRACES = frozenset({"RACE"})
+"""Words of which that is so as well, and which are names wherever no `{` comes next."""
+_BRACE = r"\s*\{"
 
 
 class Rule(Struct, frozen=True):
@@ -83,14 +86,19 @@ class Tables(Struct, frozen=True):
         found = self.lexer.match(text, position, stop)
         kind: str = found.lastgroup  # type: ignore[union-attr,assignment]  # it matches everywhere, always by a group
         start, end = found.span(kind)  # type: ignore[union-attr]  # as above
-        return self.fixed.get(text[start:end], kind), start, end
+        return self.kind(text, start, end, kind), start, end
 
     def tokens(self, text: str, position: int = 0) -> Iterator[tuple[str, int, int]]:
         """Yield the tokens from an offset on, comments and `END` among them, as `token` returns each."""
         for found in self.lexer.finditer(text, position):
             kind: str = found.lastgroup  # type: ignore[assignment]  # it matches everywhere, always by a group
             start, end = found.span(kind)
-            yield self.fixed.get(text[start:end], kind), start, end
+            yield self.kind(text, start, end, kind), start, end
+
+    def kind(self, text: str, start: int, end: int, read: str) -> str:
+        """Return the kind of what was read as a word, a sign or a token of another kind."""
+        kind = self.fixed.get(text[start:end], read)
+        return "NAME" if kind in BEFORE_BRACES and not is_before_brace(text, end) else kind
 
     def accept(self, states: list[int], *kinds: str) -> bool:
         """Tell whether tokens of these kinds can be read next on a stack of states, which stays as it is."""
@@ -209,9 +217,14 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
+def is_before_brace(text: str, end: int) -> bool:
+    """Tell whether nothing stands between the end of a word and a `{`, white space apart."""
+    return re.compile(_BRACE).match(text, end) is not None
+
+
 def _plain(pattern: str) -> str:
-    """Return a pattern without the marks before its signs."""
-    return pattern.replace("\\", "")
+    """Return a pattern without the marks before its signs, and without what has to follow."""
+    return pattern.partition("(?=")[0].replace("\\", "")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ SIGNS = {"LPAR": "(", "RPAR": ")", "LSQB": "[", "RSQB": "]", "LBRACE": "{", "RBR
 SIGNS |= {"COMMA": ",", "SEMICOLON": ";", "COLON": ":", "EQUAL": "=", "VBAR": "|", "AT": "@"}
 DEFINING = {"CONST", "LET", "TOOL"}
 STATEMENT = DEFINING | {"INPUT"}
-BLOCK = {"WHEN", "EACH", "REPEAT", "TRY", "DO"}
+BLOCK = {"WHEN", "EACH", "REPEAT", "TRY", "RACE", "DO"}
 KEYWORDS = STATEMENT | BLOCK | {"TRUE", "FALSE", "NULL"}
 STARTS_VALUE = {"NAME", "AUG_URI", "STRING", "NUMBER", "TRUE", "FALSE", "NULL", "LBRACE", "LSQB", "LPAR"} | BLOCK
 ENDS_VALUE = {"NAME", "AUG_URI", "STRING", "NUMBER", "TRUE", "FALSE", "NULL", "RBRACE", "RSQB", "RPAR"}

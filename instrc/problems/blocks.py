@@ -15,6 +15,7 @@ FORMS = {
     "each": "each NAME in PATH { … }",
     "repeat": "repeat { … } until PATH",
     "try": "try { … } else { … }",
+    "race": "race { … } or { … }",
     "do": "do { … }",
 }
 """How each block is written."""
@@ -134,6 +135,7 @@ INSTEAD = {
     "concurrently": _TOGETHER,
     "async": _TOGETHER,
     "spawn": _TOGETHER,
+    **dict.fromkeys(("any", "first", "either", "fastest"), "write `race { … } or { … }`: the first that is done counts"),
     "block": "write `do { … }`",
     "begin": "write `do { … }`",
     "group": "write `do { … }`",

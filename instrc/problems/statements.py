@@ -214,7 +214,7 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
         frozenset({"and"}),
         "in a condition write one `when` in the other, for `until` in a name: `const done = when A { when B { true } }`",
     ),
-    (frozenset({"or"}), "`or` joins conditions only; for a choice write `when PATH { … } else { … }`"),
+    (frozenset({"or"}), "`or` joins conditions, and the bodies of a `race`; for a choice write `when PATH { … } else { … }`"),
     (frozenset({"not"}), "put what is to happen otherwise behind `else`: `when PATH { … } else { … }`"),
     (frozenset({"this", "self"}), "remove it and the `.`: an instruction is called by its name"),
     (frozenset({"return"}), "remove it: the last expression is the result"),

@@ -240,10 +240,10 @@ def fault_of(kind: str, place: Place, engine: JsonObject) -> MisplacedWord | Non
         if not sound(value):
             return (word,), reason
     match kind:
+        case "each" if not {"item", "in"} <= engine.keys():
+            return (), "it says the name of an element (`item`) and the list (`in`)"
         case "each":
-            return (
-                None if {"item", "in"} <= engine.keys() else ((), "it says the name of an element (`item`) and the list (`in`)")
-            )
+            return _of_until(engine.get("until"))
         case "repeat":
             return _of_repeat(engine)
         case "else" if "of" not in engine:
@@ -257,16 +257,19 @@ def fault_of(kind: str, place: Place, engine: JsonObject) -> MisplacedWord | Non
 def _of_repeat(engine: JsonObject) -> MisplacedWord | None:
     if ("item" in engine) != ("in" in engine):
         return (), "the name of an element (`item`) and the list (`in`) stand together"
-    until = engine.get("until")
-    if isinstance(until, dict):
-        for word in until:
-            if word not in flow.CONDITION:
-                return (
-                    "until",
-                    word,
-                ), f"a condition has no `{word}`: it takes {', '.join(f'`{each}`' for each in flow.CONDITION)}"
-        return _of_condition(until, ("until",)) if until else (("until",), _NO_CONDITION)
+    if isinstance(engine.get("until"), dict):
+        return _of_until(engine["until"])
     return None if "in" in engine else ((), "it says when it ends (`until`), or the list that it goes through (`item`, `in`)")
+
+
+def _of_until(until: Json) -> MisplacedWord | None:
+    if not isinstance(until, dict):
+        return None
+    for word in until:
+        if word not in flow.CONDITION:
+            words = ", ".join(f"`{each}`" for each in flow.CONDITION)
+            return ("until", word), f"a condition has no `{word}`: it takes {words}"
+    return _of_condition(until, ("until",)) if until else (("until",), _NO_CONDITION)
 
 
 def _of_condition(engine: JsonObject, way: tuple[str | int, ...]) -> MisplacedWord | None:
@@ -415,7 +418,12 @@ def timed(chunk: flow.Chunk, place: str) -> flow.Chunk:
     return chunk
 
 
-_COUNTS = {"try": "a `try` has two branches", "else": "an `else` has one branch beside `null`"}
+_COUNTS = {
+    "when": "a `when` has a branch",
+    "try": "a `try` has two branches",
+    "race": "a `race` has two branches or more",
+    "else": "an `else` has one branch beside `null`",
+}
 """What is said of a block with too many bodies, or too few."""
 
 

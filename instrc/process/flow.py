@@ -401,6 +401,8 @@ class Each(msgspec.Struct, frozen=True, gc=False):
     definition: str | None = None
     least: int | None = None
     """Of a number of rounds: all of them."""
+    until: Condition | None = None
+    """When the elements that are not done are not waited for."""
 
 
 class Repeat(msgspec.Struct, frozen=True, gc=False):
@@ -449,6 +451,18 @@ class Try(msgspec.Struct, frozen=True, gc=False):
     definition: str | None = None
 
 
+class Race(msgspec.Struct, frozen=True, gc=False):
+    """All bodies at once; the first that is done ends the others."""
+
+    name: str
+    branches: tuple[Body, ...]
+    key: str | None = None
+    within: str | None = None
+    delay: str | None = None
+    about: JsonObject | None = None
+    definition: str | None = None
+
+
 class Do(msgspec.Struct, frozen=True, gc=False):
     """The body, once."""
 
@@ -461,7 +475,7 @@ class Do(msgspec.Struct, frozen=True, gc=False):
     definition: str | None = None
 
 
-KeyedBlock: TypeAlias = When | Each | Repeat | Try | Do
+KeyedBlock: TypeAlias = When | Each | Repeat | Try | Race | Do
 """A block that may have a key, a deadline and a delay of its own."""
 Block: TypeAlias = KeyedBlock | Else
 Context: TypeAlias = Chunk | Block
@@ -492,8 +506,8 @@ def parts_of(context: Context) -> tuple[BlockPart, ...]:
             return (BlockPart(body),)
         case When(branches=branches):
             return tuple([BlockPart(branch.body, condition=branch.condition) for branch in branches])
-        case Each(body=body, item=item):
-            return (BlockPart(body, (item,)),)
+        case Each(body=body, item=item, until=until):
+            return (BlockPart(body, (item,), until=until),)
         case Repeat(body=body, item=element, until=until):
             return (BlockPart(body, ("round", "previous", "rounds", *([element] if element else ())), until=until),)
         case Else(body=body):
@@ -501,6 +515,10 @@ def parts_of(context: Context) -> tuple[BlockPart, ...]:
         case Try(body=body, otherwise=otherwise):
             first = BlockPart(body, title="try", rescued=True)
             return first, BlockPart(otherwise, ("error",), title="if it fails")
+        case Race(branches=branches):
+            return tuple(
+                [BlockPart(body, title="or" if number else "race", rescued=True) for number, body in enumerate(branches)]
+            )
 
 
 B = TypeVar("B")
@@ -514,7 +532,7 @@ class Gives(msgspec.Struct, Generic[B], frozen=True, gc=False):
     listed: B | None = None
     """The body whose values are the list; one of the others, if there is one, may give something instead."""
     null: bool = False
-    """Whether it may be that no body runs."""
+    """Whether it may be that no body runs; of a list, that not all of its values are waited for."""
     count: int | None = None
     """How many values the list has, where that is known."""
 
@@ -523,7 +541,7 @@ def gives(block: KeyedBlock) -> Gives[Body]:
     """Return what a block gives, as the values of its bodies."""
     bodies = bodies_of(block)
     if source_of_block(block) is not None:
-        return Gives((), bodies[0])
+        return Gives((), bodies[0], null=isinstance(block, Each) and block.until is not None)
     return Gives(bodies, null=isinstance(block, When) and block.branches[-1].condition is not None)
 
 
@@ -538,6 +556,11 @@ def reads_before(context: Context) -> Iterator[Read]:
         for read, _ in part.condition.tests if part.condition else ():
             yield read
     yield from reads_of(source_of_block(context))
+
+
+def is_of_version_1(context: Context) -> bool:
+    """Tell whether a part is of a kind that a process is not read with that knows no version."""
+    return isinstance(context, Race) or (isinstance(context, Each) and context.until is not None)
 
 
 def bodies_of(context: Context) -> tuple[Body, ...]:
@@ -578,9 +601,10 @@ _OWN = {
 }
 FORMS: dict[str, BlockForm] = {
     "when": BlockForm("anyOf", _COMMON, (*CONDITION, *_VALUE)),
-    "each": BlockForm("items", ("item", "in", *_VALUE, *_COMMON)),
+    "each": BlockForm("items", ("item", "in", "until", *_VALUE, *_COMMON)),
     "repeat": BlockForm("items", ("until", "item", "in", "keep", "hands", *_VALUE, *_COMMON)),
     "try": BlockForm("anyOf", _COMMON, _VALUE, least=2, most=2),
+    "race": BlockForm("anyOf", _COMMON, _VALUE, least=2),
     "do": BlockForm("", (*_VALUE, *_COMMON)),
     "else": BlockForm("anyOf", (), ("of", *_VALUE), most=1),
 }
@@ -604,6 +628,8 @@ def branched(word: str, name: str, branches: tuple[Branch, ...], common: Common)
             return When(name, branches, *common)
         case "try":
             return Try(name, bodies[0], bodies[1], *common)
+        case "race":
+            return Race(name, bodies, *common)
         case _:
             return Do(name, bodies[0], *common)
 

@@ -246,6 +246,7 @@ def facts(block: flow.Block, pairs: Pairs | None = None) -> dict[str, str]:
     match block:
         case flow.Each(item=item, source=source, most=most):
             facts |= {"element": item, "list": value_as_text(source, pairs), "max": str(most)}
+            facts |= {"until": _condition(block.until, pairs) if block.until else ""}
         case flow.Repeat(item=item, source=source, most=most):
             facts |= {"element": item or "", "list": value_as_text(source, pairs), "max": str(most)}
             facts |= {"until": _condition(block.until, pairs) if block.until else "", "keep": str(block.keep or "")}

@@ -231,8 +231,9 @@ _USUAL = 1000
 def _titles(block: flow.Block) -> tuple[str, list[str | None]]:
     """Return what is written over a block, and over each part of it."""
     match block:
-        case flow.Each(item=item, source=source, most=most):
-            return f"each {item} in {_text(source)}" + ("" if most is None or most == _USUAL else f" · at most {most:,}"), [None]
+        case flow.Each(item=item, source=source, most=most, until=until):
+            title = f"each {item} in {_text(source)}" + (f" until {_condition_as_text(until)}" if until else "")
+            return title + ("" if most is None or most == _USUAL else f" · at most {most:,}"), [None]
         case flow.Repeat(item=item, source=source, until=until, most=most, keep=keep):
             title = "repeat" + (f" {item} in {_text(source)}" if item else "")
             title += f" until {_condition_as_text(until)}" if until else ""

@@ -32,12 +32,16 @@ if TYPE_CHECKING:
 # From the JSON of a process to its parts: all spellings, those written by hand included.
 
 
+PROCESS_VERSION: Final = 1
+"""The version of the JSON of processes; only those say it that use what came with it."""
 PROCESS_CONTEXTS: Final = 200_000
 """Contexts of one process."""
 
 _NAME = rf"(?i)(llm|server|user|human|{'|'.join(flow.FORMS)})_?context_?\d*(?:_item\d+)?"  # compiled when it is needed
 _EXECUTOR: dict[str, flow.Executor] = {"llm": "model", "server": "server", "user": "user", "human": "user"}
 _DEFINITIONS = "#/$defs/"
+_MAY_STOP: Json = ["object", "null"]
+"""The type of the record of an element that is perhaps not waited for."""
 _NO_CONTEXT = "a context is called `llmContext1`, `serverContext1`, `eachContext1`"
 
 
@@ -155,7 +159,7 @@ class _ProcessReader(Struct):
         )
         match kind:
             case "each":
-                return self.each(name, schema, bodies[0][1], engine, common)
+                return self.each(name, schema, bodies[0][1], engine, place, common)
             case "repeat":
                 return self.repeat(name, schema, bodies[0][1], engine, place, common)
             case _:
@@ -197,7 +201,10 @@ class _ProcessReader(Struct):
         elif not way:
             yield self.part(schema, kind, place)
         else:
-            yield replace(self.part(schema.get(way), kind, f"{place}/{way}"), engine=mapping(schema.get(kind)))
+            engine, items = mapping(schema.get(kind)), schema.get(way)
+            if kind == "each" and "until" in engine and isinstance(items, dict) and items.get("type") == _MAY_STOP:
+                items = {**items, "type": "object"}
+            yield replace(self.part(items, kind, f"{place}/{way}"), engine=engine)
 
     def branch(self, written: Json, kind: str, place: str, number: int) -> _WrittenBody:
         """Return one of several bodies, of which a run records by `branch` which one it was."""
@@ -228,8 +235,10 @@ class _ProcessReader(Struct):
         frame = chunk_json.frame_of(around, contexts, None if branch is None else {"branch": {"const": branch}})
         return _WrittenBody(mapping(schema.get(kind)), properties, f"{place}/properties", frame)
 
-    def each(self, name: str, schema: JsonObject, body: flow.Body, engine: JsonObject, common: flow.Common) -> flow.Each:
-        most = schema.get("maxItems")
+    def each(
+        self, name: str, schema: JsonObject, body: flow.Body, engine: JsonObject, place: str, common: flow.Common
+    ) -> flow.Each:
+        most, until = schema.get("maxItems"), engine.get("until")
         source = chunk_json.source_of(engine["in"])
         return flow.Each(
             name,
@@ -239,6 +248,7 @@ class _ProcessReader(Struct):
             most if chunk_json.is_count(most) else ELEMENTS,
             *common,
             chunk_json.least_of(schema),
+            chunk_json.condition_of(until, place) if isinstance(until, dict) else None,
         )
 
     def repeat(
@@ -413,8 +423,12 @@ def _body(body: flow.Body, made: dict[int, JsonObject], branch: int | None = Non
 
 
 def _each(block: flow.Each, made: dict[int, JsonObject]) -> JsonObject:
-    engine = {"item": block.item, "in": _source(block.source), **_value(block.body), **_common(block)}
-    return {"type": "array", "items": _body(block.body, made), **_limits(block), "each": engine}
+    until: JsonObject = {} if block.until is None else {"until": _condition(block.until)}
+    engine = {"item": block.item, "in": _source(block.source), **until, **_value(block.body), **_common(block)}
+    items = _body(block.body, made)
+    if block.until is not None:
+        items = {**items, "type": _MAY_STOP}  # an element that is not waited for has no record
+    return {"type": "array", "items": items, **_limits(block), "each": engine}
 
 
 def _repeat(block: flow.Repeat, made: dict[int, JsonObject]) -> JsonObject:
@@ -475,9 +489,10 @@ CHUNK: dict[flow.Executor, str] = {"model": "LLM", "server": "SERVER", "user": "
 NOTHING: JsonObject = {"type": "object", "properties": {}}
 """The entry of a process that does not begin with the model."""
 
-_WRITTEN = r"(llm|server|user|when|each|repeat|try|do|else)Context[0-9]*"
+_BLOCKS = "|".join(flow.FORMS)
+_WRITTEN = rf"(llm|server|user|{_BLOCKS})Context[0-9]*"
 """The names of contexts as they are written; a tool may well have a parameter `user_context`."""
-_CERTAIN = r"(llm|server|when|each|repeat|try|do|else)Context[0-9]+"
+_CERTAIN = rf"(llm|server|{_BLOCKS})Context[0-9]+"
 """Names that nobody gives to a parameter of a tool."""
 
 
@@ -520,6 +535,8 @@ class Process(Struct, frozen=True):
         whole: JsonObject = {"$schema": document["$schema"]} if "$schema" in document else {}
         if self.title is not None:
             whole["title"] = self.title
+        if any(map(flow.is_of_version_1, self.contexts())):
+            whole["instrc"] = PROCESS_VERSION
         whole |= {word: value for word, value in document.items() if word not in {"properties", "required"}}
         whole["properties"] = properties
         if "required" in document:
@@ -586,6 +603,8 @@ class Process(Struct, frozen=True):
         """Return a document with its contexts."""
         title, inputs, definitions = document.get("title"), document.get("inputs"), document.get("$defs")
         taken: set[str] = {"properties", "value"}
+        if document.get("instrc") == PROCESS_VERSION and any(map(flow.is_of_version_1, flow.all_contexts(body))):
+            taken.add("instrc")  # it is written again
         shapes: dict[str, type] = {"title": str, "inputs": dict, "$defs": dict}
         taken |= {word for word, shape in shapes.items() if isinstance(document.get(word), shape)}
         about = {word: value for word, value in document.items() if word not in taken}

@@ -172,15 +172,20 @@ async def drive(plan: documents.PinnedPlan, state: documents.State, port: Port) 
                     await port.fire(command)
                 else:
                     tasks[command["id"]] = port.start(command)
+            _cancel(tasks, state.pop("withdrawn", []))
             if versions.outcome(plan, state) is not None or port.want_handoff():
                 return versions.outcome(plan, state)
             for answered, result in await port.wait_first(tasks):
                 tasks.pop(answered, None)
-                for gone in versions.apply(plan, state, answered, result):
-                    if (task := tasks.pop(gone, None)) is not None:
-                        task.cancel()
+                _cancel(tasks, versions.apply(plan, state, answered, result))
     finally:
-        for task in tasks.values():
+        _cancel(tasks, list(tasks))
+
+
+def _cancel(tasks: dict[str, Cancellable], commands: list[str]) -> None:
+    """Stop carrying commands out."""
+    for gone in commands:
+        if (task := tasks.pop(gone, None)) is not None:
             task.cancel()
 
 

@@ -236,7 +236,7 @@ DRAFT_3 = frozenset({"extends", "disallow", "divisibleBy"})
 OPENAPI = frozenset({"nullable", "discriminator", "example", "externalDocs", "xml"})
 ENGINE = _words(
     """
-    references arguments activity when each repeat try do else fail within delay plan among
+    references arguments activity when each repeat try race do else fail within delay plan among instrc
     """
 )
 """Engine properties of steps and blocks."""

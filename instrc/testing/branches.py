@@ -18,7 +18,7 @@ from instrc.schema.samples import instances
 from instrc.schema.validation import is_valid
 from instrc.schema.walk import dereferenced
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, listing, mapping
+from instrc.text.jsonvalue import Json, JsonObject, as_integer, as_object, as_text, listing, mapping
 from instrc.tools.plan_check import check_plan
 
 TRIED_VALUES: Final = 10
@@ -438,7 +438,7 @@ def _choice_as_text(name: str, choice: Json | object) -> str:
 # The ways that a run can go: which there are in a program, and which a run has taken.
 
 
-BranchKind: TypeAlias = Literal["body", "succeed", "none", "until", "max", "fail", "refuse"]
+BranchKind: TypeAlias = Literal["body", "succeed", "none", "until", "max", "win", "fail", "refuse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -472,6 +472,9 @@ def _of(program: RunnablePlan, region: PlanRegion, unit: PlanUnit, refusable: di
         case flow.Try():
             yield RunBranch("succeed", here, at, f"{name} succeeds")
             yield RunBranch("body", unit.regions[1], 0, f"{name} else")
+        case flow.Race():
+            for number, body in enumerate(unit.regions, 1):
+                yield RunBranch("win", body, 0, f"{name} branch {number} wins")
         case flow.Repeat(until=until, source=None) if until is not None:
             yield RunBranch("until", here, at, f"{name} ends by its condition")
             yield RunBranch("max", here, at, f"{name} ends after all rounds")
@@ -549,6 +552,8 @@ class TakenBranches:
                 self.found.add(("none", region.index, unit.index))
             case flow.Try() if as_object(recorded).get("branch") == 0:
                 self.found.add(("succeed", region.index, unit.index))
+            case flow.Race() if recorded is not None:
+                self.found.add(("win", unit.regions[as_integer(as_object(recorded)["branch"])], 0))
             case flow.Repeat():
                 vain = scoped_id(scope, unit.context) in state["vain"]
                 self.found.add(("max" if vain else "until", region.index, unit.index))

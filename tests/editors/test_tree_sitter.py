@@ -20,6 +20,8 @@ r = repeat x in a.b { F() } until a.b is true max 3 keep 2 else { G() }
 письмо.$оценка
 tool const t = @{ a: 1 } /* two
 lines */
+c = race { F(race) } or { G() }
+race = each x in xs { F(x) } until x.ok
 e = each x in 3 max 5 { try { F(x) } else { do { x.when } } }
 input goal @ "what is wanted"
 """

@@ -38,7 +38,24 @@ TYPED = [
     "é😀",
     "\r",
 ]
-WORDS = ("const", "tool", "input", "when", "each", "repeat", "try", "do", "else", "until", "max", "keep", "is", "or", "in")
+WORDS = (
+    "const",
+    "tool",
+    "input",
+    "when",
+    "each",
+    "repeat",
+    "try",
+    "do",
+    "race",
+    "else",
+    "until",
+    "max",
+    "keep",
+    "is",
+    "or",
+    "in",
+)
 Edits = list[tuple[int, int, str]]
 """Where each edit begins, in thousandths of the text, how much it takes away, and what it puts there."""
 

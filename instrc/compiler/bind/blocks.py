@@ -378,6 +378,8 @@ def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationCo
             made = yield _repeat(ev, written, outside)
         case surface.Try():
             made = yield _try(ev, written, outside)
+        case surface.Race():
+            made = yield _race(ev, written, outside)
     if made is None:
         return None
     content, signs, direct = made
@@ -447,12 +449,13 @@ def _when(ev: Evaluation, written: surface.When, context: EvaluationContext) -> 
 def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> Task[_Made | None]:
     most = _bound_number(ev, written.most, ELEMENTS)
     source = yield _elements(ev, written.source, context)
-    body = (yield read_body(ev, written.body, context, {written.name.text: "item"}, over=source)).region
-    if most is None or source is None or body is None or _is_over_limit(ev, source, most, written):
+    said = yield read_body(ev, written.body, context, {written.name.text: "item"}, written.until, over=source)
+    body, until = said.region, said.tests if written.until is not None else ()
+    if most is None or source is None or body is None or until is None or _is_over_limit(ev, source, most, written):
         return None
-    signs = (written.name.text, _source(ev, source), most, ev.steps.identity(body))
+    signs = (written.name.text, _source(ev, source), most, _tests(ev, until), ev.steps.identity(body))
     return (
-        ir.Each(written.name.text, source, most, body, written.source.span),
+        ir.Each(written.name.text, source, most, body, written.source.span, until),
         signs,
         (source,) if isinstance(source, ir.Path) else (),
     )
@@ -504,6 +507,15 @@ def _try(ev: Evaluation, written: surface.Try, context: EvaluationContext) -> Ta
         return None
     refuse_hidden(ev, otherwise, ("error",))
     return ir.Try(body, otherwise), (ev.steps.identity(body), ev.steps.identity(otherwise)), ()
+
+
+def _race(ev: Evaluation, written: surface.Race, context: EvaluationContext) -> Task[_Made | None]:
+    branches: list[ir.Region | None] = []
+    for each in written.branches:
+        said = yield read_body(ev, each, context, {})
+        branches.append(said.region)
+    whole = tuple(body for body in branches if body is not None)
+    return None if len(whole) < len(branches) else (ir.Race(whole), tuple(map(ev.steps.identity, whole)), ())
 
 
 def _do(ev: Evaluation, written: surface.Do, context: EvaluationContext) -> Task[_Made | None]:

@@ -306,7 +306,8 @@ class Outcomes:
         values = [self.reading(region.value) for region in given.ones if not self.fails(region)]
         if given.listed is not None:
             bounds = {} if given.count is None else {"minItems": given.count, "maxItems": given.count}
-            whole: Json = {"type": "array", "items": self.reading(given.listed.value), **bounds}
+            items = self.reading(given.listed.value)
+            whole: Json = {"type": "array", "items": nullable(items) if given.null else items, **bounds}
             return either([whole, *values]) if values else whole
         value = self._one_of(values) if values else NULL
         return value if not given.null else nullable(value) if value is not False else NULL

@@ -427,7 +427,7 @@ def _check_conditions(graph: ir.Graph, outcomes: Outcomes, report: Report) -> No
                 report.add(problems.blocks.NeverTrue(at=test.span, advice=verdict.fault))
             elif verdict.always and not found.optional:
                 report.add(problems.blocks.AlwaysTrue(at=test.span))
-        if type(step.content) is ir.Repeat:
+        if (type(step.content) is ir.Repeat or type(step.content) is ir.Each) and step.content.until:
             inside, own = numbers_in(graph, step.content.body), {region.number for region in ir.regions_of(step.content)}
             for test in step.content.until:
                 origin = test.path.origin

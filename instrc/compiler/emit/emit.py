@@ -82,7 +82,8 @@ class Blocks:
         counted = content.source if isinstance(content.source, int) else None
         source = self.paths.read(content.source, item) if not isinstance(content.source, int) else Constant(content.source)
         most = content.most if counted is None else counted
-        return flow.Each(name, self.plan.elements[content.body.number], source, body, most, *common, counted)
+        until = self.paths.condition(content.until, item)
+        return flow.Each(name, self.plan.elements[content.body.number], source, body, most, *common, counted, until)
 
     def _repeat(
         self, name: str, content: ir.Repeat, body: flow.Body, common: flow.Common, item: int | None, otherwise: str | None

@@ -99,7 +99,8 @@ def given_by(block: flow.KeyedBlock, steps: Mapping[str, Json]) -> Json:
     """Return the schema of a block's value; `steps` are the schemas of all steps by key."""
     given = flow.gives(block)
     if given.listed is not None:
-        return {"type": "array", "items": _value(given.listed, steps)}
+        items = _value(given.listed, steps)
+        return {"type": "array", "items": nullable(items) if given.null else items}
     made = [_value(body, steps) for body in given.ones]
     return _one_of([*made, {"type": "null"}] if given.null else made)
 

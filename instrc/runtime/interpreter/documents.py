@@ -294,7 +294,16 @@ class RepeatState(TypedDict):
     """As of an `each`; without a list what they show of the value, alone."""
 
 
-BlockState: TypeAlias = BranchState | EachState | RepeatState | PlanState
+class RaceState(TypedDict):
+    """A `race`: which branches could begin before it did, how many have not failed, and whether it has ended."""
+
+    waiting: list[int]
+    begun: bool
+    left: int
+    over: bool
+
+
+BlockState: TypeAlias = BranchState | EachState | RepeatState | RaceState | PlanState
 
 
 class BodyState(TypedDict):
@@ -338,6 +347,8 @@ class State(TypedDict):
     vain: list[str]
     """Rounds that have ended without what they were to reach."""
     outcome: Outcome | None
+    withdrawn: NotRequired[list[str]]
+    """Commands that nobody waits for any more since a block ended while others were issued; the engine takes them from here."""
 
 
 _STEP = re.compile(r"^step\d+_|_item\d+$")

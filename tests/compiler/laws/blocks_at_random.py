@@ -26,6 +26,8 @@ MEMBERS = {
 TOOLS = ("Fetch_Activity", "Log_Activity", "Get_Activity", "List_Activity")
 """What plans may use, beside `Use_Activity`, which takes anything that the program gives."""
 KINDS = ("when", "when else", "else when", "each", "count", "repeat", "repeat else", "over", "over until", "try", "do")
+RACES = ("race", "each until")
+"""Blocks that may end before all in them is done: what they give depends on what is done first."""
 ENDS = (" until round is 2 max 4", " until round is 3 keep 1", " until round is 2 max 2 keep 2")
 IN_VAIN = (" until round is 5 max 2 else ", " until round is 5 keep 1 else ", " until round is 2 else ")
 TIMES = ('within: "PT5S"', 'delay: "PT1S"', 'delay: "PT1S", within: "P1D"')
@@ -40,6 +42,7 @@ class Words:
     plans: bool = False
     more: bool = False
     """Called programs, choices, times, `Fail`, conditions and lists of own names."""
+    races: bool = False
     again: list[tuple[frozenset[str], Expression]] | None = None
     """All expressions with the names that they need, to be repeated."""
 
@@ -64,9 +67,9 @@ def bodies(
     return Body(tuple(statements), value)
 
 
-def whole(*, rounds: bool = True) -> st.SearchStrategy[Body]:
+def whole(*, rounds: bool = True, races: bool = True) -> st.SearchStrategy[Body]:
     """Return programs of everything that the language has; without `rounds` a name may be inlined anywhere."""
-    return bodies(words=Words(rounds, plans=True, more=True))
+    return bodies(words=Words(rounds, plans=True, more=True, races=races))
 
 
 @st.composite
@@ -159,8 +162,8 @@ def _calls(draw: st.DrawFn, visible: tuple[str, ...], arguments: tuple[str, ...]
 @st.composite
 def _blocks(draw: st.DrawFn, visible: tuple[str, ...], depth: int, at: str, words: Words) -> Block:
     few = words.again is not None
-    kind = draw(st.sampled_from(("when", "when else", "do", "do") if few else KINDS))
-    inside = (*visible, f"{at}e") if kind in {"each", "over", "over until"} else visible
+    kind = draw(st.sampled_from(("when", "when else", "do", "do") if few else (*KINDS, *(RACES if words.races else ()))))
+    inside = (*visible, f"{at}e") if kind in {"each", "each until", "over", "over until"} else visible
     if words.rounds and kind in {"repeat", "repeat else", "over", "over until"}:
         inside = (*inside, "round", "previous", "rounds")
 
@@ -172,6 +175,8 @@ def _blocks(draw: st.DrawFn, visible: tuple[str, ...], depth: int, at: str, word
         made.append(body(1, visible))
     if kind == "else when" and draw(st.booleans()):  # with an `else`
         made.append(body(2, visible))
+    if kind == "race":
+        made += [body(number, visible) for number in range(1, draw(st.integers(2, 3)))]
     if kind == "try":
         made.append(body(1, (*visible, "error") if words.rounds else visible))
         if words.more and words.rounds and not draw(st.integers(0, 3)):
@@ -187,6 +192,10 @@ def _blocks(draw: st.DrawFn, visible: tuple[str, ...], depth: int, at: str, word
             return Block(f"when {{}} {_braced(test)}", tuple(made), between=between, over=draw(st.sampled_from(texts)))
         case "each":
             return Block(f"each {at}e in {{}}", tuple(made), over=draw(st.sampled_from(lists)))
+        case "each until":
+            return Block(f"each {at}e in {{}}", tuple(made), f' until {at}e is "y"', over=draw(st.sampled_from(lists)))
+        case "race":
+            return Block("race", tuple(made), between=(" or ",) * (len(made) - 1))
         case "count":
             return Block(f"each {at}c in 2", tuple(made))
         case "repeat":

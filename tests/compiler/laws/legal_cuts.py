@@ -123,6 +123,7 @@ def _written(node: Node) -> str:
         "each": f"(each {node.name}e in {over} {''.join(inside)})",
         "repeat": f"(repeat {' until round is 2 max 1 else '.join(inside)}{' until round is 2' * (len(inside) == 1)})",
         "try": f"(try {' else '.join(inside)})",
+        "race": f"(race {' or '.join(inside)})",
         "do": f"(do {''.join(inside)})",
     }[node.kind]
     return f'{text} @ {{ description: "{node.name}" }}'

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from blocks_at_random import bodies, repeating, whole
+from blocks_at_random import Words, bodies, repeating, whole
 from bodies import Body, Call, Expression, changed, expressions_of, paths_of, places_of, read_in, settled, walk, write, written
 from hunting import examples
 from hypothesis import given
@@ -59,7 +59,7 @@ def _inline(process: Process) -> Json:
 
 
 @QUICK
-@given(body=bodies())
+@given(body=bodies(words=Words(races=True)))
 def test_a_process_with_blocks_kept_as_a_vibe_is_the_same_process(body: Body, known: Registry) -> None:
     made = compiled(write(settled(body), top=True), known)
     assert not isinstance(made, set), made
@@ -80,7 +80,7 @@ def _known(document: Json) -> Iterator[str]:
     yield from ("round", "previous", "rounds", "error")
     for definition in document["$defs"].values():
         yield from definition.get("properties", {})
-        for word in ("when", "each", "repeat", "try", "do"):
+        for word in ("when", "each", "repeat", "try", "race", "do"):
             engine = definition.get(word, {})
             yield from (engine[part] for part in ("key", "item") if part in engine)
 

@@ -21,7 +21,7 @@ from test_runs_of_programs import play
 from instrc.vibes.registry import Registry
 
 WHO = ("model", "server", "user")
-BLOCKS = {"when": (1, 2), "each": (1, 1), "repeat": (1, 2), "try": (2, 2), "do": (1, 1)}
+BLOCKS = {"when": (1, 2), "each": (1, 1), "repeat": (1, 2), "try": (2, 2), "race": (2, 2), "do": (1, 1)}
 """How many bodies each block has."""
 
 
@@ -45,7 +45,7 @@ def programs(
         if at == "n" or any(node.kind == "fail" for node in body):
             idle.add("fail")
         kind, name = draw(st.sampled_from([each for each in kinds if each not in idle])), f"{at}{number}"
-        openings = {"repeat": [], "try": [], "do": [], "each": lists, "run": plans, "when": plain, "fail": plain}
+        openings = {"repeat": [], "try": [], "race": [], "do": [], "each": lists, "run": plans, "when": plain, "fail": plain}
         if kind in openings:
             reads = draw(st.lists(st.sampled_from(openings[kind]), min_size=kind == "run", max_size=1)) if openings[kind] else []
         else:

@@ -21,7 +21,7 @@ from instrc.runtime.plan import plan_of
 from instrc.vibes.registry import Registry
 
 QUICK = examples(120)
-BLOCKS = ("when", "each", "repeat", "try", "do")
+BLOCKS = ("when", "each", "repeat", "try", "race", "do")
 
 
 def filled(schema: Any, choose: Callable[[int], int]) -> Any:
@@ -77,7 +77,8 @@ def play(
 def nothing_by_rule(document: Any) -> set[str]:
     """Return the names that may stand for null.
 
-    These are a `when` without an `else`, what gives such a value, `previous` in the first round, and what a person is asked
+    These are a `when` without an `else`, elements that an `each` does not wait for,
+    what gives such a value, `previous` in the first round, and what a person is asked
     for in the same form.
     """
     found = {"previous"}
@@ -102,7 +103,7 @@ def _engines(definition: Any) -> Iterator[tuple[str, Any, bool]]:
         if kind not in definition:
             continue
         branches = [each for each in definition.get("anyOf", []) if kind in each]
-        empty = kind == "when" and {"type": "null"} in definition["anyOf"]
+        empty = (kind == "when" and {"type": "null"} in definition["anyOf"]) or (kind == "each" and "until" in definition[kind])
         given_ = [definition[kind].get("value"), *(each[kind].get("value") for each in branches)]
         yield kind, {**definition[kind], "values": given_}, empty
 

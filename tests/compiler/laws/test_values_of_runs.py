@@ -121,7 +121,7 @@ def member(value: Any, path: str) -> Any:
 
 @QUICK
 @given(
-    body=st.one_of(whole(), planning()),
+    body=st.one_of(whole(races=False), planning()),
     request=st.sampled_from([["x", "y"], "a", "other", [], None]),
     broken=st.frozensets(st.sampled_from([*ARGUMENTS, "find_user"]), max_size=1),
     data=st.data(),

@@ -75,7 +75,7 @@ MISTAKES = [
     (CHECK + "when c.ok is «True» { Draft }", "bad-condition", "write `true`"),
     (PEOPLE + "each x«,» i in p.guests { Draft(x) }", "incomplete-block", "one name"),
     (PEOPLE + "each x in p.guests «limit» 5 { Draft(x) }", "incomplete-block", "max 5"),
-    (PEOPLE + "each x in p.guests «until» x.ok { Draft(x) }", "incomplete-block", "repeat NAME in PATH"),
+    (PEOPLE + "each x in p.guests «until» x.ok { Draft(x) }", "incomplete-block", "behind the braces"),
     (PEOPLE + "each x in p.guests { Draft(x) } «max» 5", "stray-word", "before the braces"),
     ("each «3» { Draft(prompt) }", "incomplete-block", "each i in 3"),
     ("repeat «3» { Draft(prompt) }", "incomplete-block", "until round is 3"),

@@ -33,6 +33,26 @@ EITHER = (
 )
 
 MISTAKES = [
+    # race, and each … until
+    ("race { Draft(prompt) }«»", "incomplete-block", "race { … } or { … }"),
+    ("race { Draft(prompt) } «else» { Write(prompt) }", "incomplete-block", "race { … } or { … }"),
+    ("race { Draft(prompt) } «{» Write(prompt) }", "incomplete-block", "race { … } or { … }"),
+    ("race { Draft(prompt) } «and» { Write(prompt) }", "incomplete-block", "race { … } or { … }"),
+    ("race { Draft(prompt) } «|» Write", "incomplete-block", "race { … } or { … }"),
+    ("race { Draft(prompt) } or «Write»(prompt)", "incomplete-block", "race { … } or { … }"),
+    ("race { Draft(prompt) } or { Write(prompt) } or«»", "incomplete-block", "race { … } or { … }"),
+    ("race { Draft(prompt) } or { Write(prompt) } «until» prompt", "stray-word", ""),
+    ("«Race» { Draft(prompt) } or { Write(prompt) }", "misspelt-keyword", "write `race`"),
+    ("«any» { Draft(prompt) } or { Write(prompt) }", "braces-after-name", "race { … } or { … }"),
+    ("«first» { Draft(prompt) } or { Write(prompt) }", "braces-after-name", "race { … } or { … }"),
+    ("race { «text»: Draft(prompt) } or { Write(prompt) }", "missing-braces", ""),
+    ('«race { Draft(prompt) } or { Write(prompt) }» @ { type: "object" }', "misplaced-annotation", "call in the block"),
+    (PEOPLE + "each x in p.attendees «until» x.name { Draft(x) }", "incomplete-block", "behind the braces"),
+    (PEOPLE + "each x in p.attendees «while» x.name { Draft(x) }", "incomplete-block", "behind the braces"),
+    (PEOPLE + 'each x in p.attendees { Draft(x) } until x.name is "a" «max» 5', "stray-word", "before the braces"),
+    (PEOPLE + "each x in p.attendees { Draft(x) } until «p.count is 3»", "unchanging-condition", ""),
+    (PEOPLE + "each x in p.attendees { Draft(x) } until x.«nam» is 3", "unknown-member", "`name`"),
+    (PEOPLE + "each x in p.attendees { Draft(x) } until «x.name is 3»", "never-true", ""),
     # paths
     (PEOPLE + "Draft(p.attendees.«name»)", "path-into-list", "each element in"),
     (PEOPLE + "Draft(p.attendees.«0».name)", "indexed-value", "each NAME in PATH"),

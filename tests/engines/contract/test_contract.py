@@ -9,7 +9,23 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from written_processes import ASK, DECISION, LOOP, TEXT, attempt, call, chunk, each, is_, otherwise, process, repeat, step, when
+from written_processes import (
+    ASK,
+    DECISION,
+    LOOP,
+    TEXT,
+    attempt,
+    call,
+    chunk,
+    each,
+    is_,
+    otherwise,
+    process,
+    race,
+    repeat,
+    step,
+    when,
+)
 
 from instrc import PENDING, ActivityError, CompileError, ModelError, Request
 
@@ -274,6 +290,40 @@ def test_a_failure_cancels_its_siblings_and_is_caught_by_the_innermost_try(stage
         report = await stage.start(document)
         assert report.outcome["value"] == {"text": "7"}
         assert finished == []
+        Draft202012Validator(document).validate(report.record)
+
+    go(body())
+
+
+def test_what_is_done_first_counts_and_questions_of_the_rest_are_withdrawn(stage: Any) -> None:
+    elements = process(serverContext2=chunk(step3_work=call("Work", "n")))
+    document = process(
+        raceContext1=race(
+            (process(userContext1=chunk(step1_ask=step(DECISION, "prompt"))), "step1_ask"),
+            (process(userContext2=chunk(step2_ask=step(TEXT, "prompt"))), "step2_ask"),
+            (process(serverContext1=chunk(step5_bad=call("Bad", "prompt"))), "step5_bad"),
+            key="step6_race",
+        ),
+        eachContext1=each("n", 3, elements, value="step3_work.text", key="step4_each", until=is_("step3_work.text", "2")),
+    )
+    document["properties"]["eachContext1"]["items"]["type"] = ["object", "null"]
+
+    async def body() -> None:
+        finished: list[Any] = []
+
+        async def work(given: Any) -> Any:
+            await asyncio.sleep(0.01 if given == 2 else 50)
+            finished.append(given)
+            return {"text": str(given)}
+
+        stage.handlers = {"Work": work, "Bad": failing(ActivityError("bad", retry=False))}
+        report = await stage.start(document)
+        assert {question.id for question in report.questions} == {"raceContext1[1].userContext1", "raceContext1[2].userContext2"}
+        report = await stage.answer("step2_ask", {"text": "second"})
+        assert report.outcome["output"] == {"step6_race": {"text": "second"}, "step4_each": [None, "2", None]}
+        assert (report.record["raceContext1"]["branch"], finished) == (1, [2])
+        with pytest.raises(CompileError):
+            await stage.engine.answer("r1", "step1_ask", {"decision": "Approve"})
         Draft202012Validator(document).validate(report.record)
 
     go(body())

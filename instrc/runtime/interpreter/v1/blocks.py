@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from instrc.process.flow import Do, Each, Else, Read, Repeat, Segment, Try, When
+from instrc.process.flow import Do, Each, Else, Race, Read, Repeat, Segment, Try, When
 from instrc.runtime.interpreter.documents import Failure, RepeatState
 from instrc.runtime.interpreter.v1.refusals import decisions_of
 from instrc.runtime.interpreter.v1.runnable import PlanUnit
@@ -46,6 +46,13 @@ def begin(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
         case Try():
             noted[unit.context] = {"branch": 0}
             return _enter(machine, here, unit.regions[0], scope, {}, {"branch": 0})
+        case Race():
+            race = machine.race(scope, unit)
+            race["begun"] = True
+            for number in sorted(race["waiting"]):
+                if (won := _enter_branch(machine, scope, unit, number)) is not None:
+                    return won
+            return None
         case Else(of=of):
             repeated = machine.repeat(scope, of)
             if not repeated["vain"]:
@@ -102,12 +109,11 @@ def body_done(machine: Machine, inner: str) -> BlockResult | None:
             if machine.program.shows:
                 elements.setdefault("shows", [None] * len(elements["values"]))[index] = _shown(machine, inner)
             elements["left"] -= 1
+            ends = block.until is not None and holds(machine, inner, block.until)
             machine.close_scope(inner)
-            if elements["left"]:
+            if elements["left"] and not ends:
                 return _more_elements(machine, scope, unit, block)
-            _keep_shown(machine, scope, block.key, elements.get("shows"))
-            del blocks[unit.context]
-            return BlockResult(elements["records"], elements["values"])
+            return _end_each(machine, scope, unit, block)
         case Repeat() as block:
             return _round_done(machine, inner, unit, block, value)
         case Else(of=of):
@@ -119,6 +125,10 @@ def body_done(machine: Machine, inner: str) -> BlockResult | None:
         case block:
             if machine.program.shows:
                 _keep_shown(machine, scope, getattr(block, "key", None), _shown(machine, inner))
+            if isinstance(block, Race):
+                machine.race(scope, unit)["over"] = True  # it is kept for the branches that cannot begin yet
+                _cancel(machine, scope, unit, len(unit.regions))
+                return BlockResult(record, value)
             machine.close_scope(inner)
             del blocks[unit.context]
             return BlockResult(record, value)
@@ -203,7 +213,8 @@ def _more_elements(machine: Machine, scope: str, unit: PlanUnit, block: Each) ->
     """Begin as many elements as may run at the same time."""
     noted = machine.each(scope, unit.context)
     limit = machine.program.options.get("elements") or len(noted["items"])
-    while noted["next"] < len(noted["items"]):
+    ends = False
+    while not ends and noted["next"] < len(noted["items"]):
         running = noted["left"] - (len(noted["items"]) - noted["next"])
         if running >= limit:
             break
@@ -218,12 +229,55 @@ def _more_elements(machine: Machine, scope: str, unit: PlanUnit, block: Each) ->
             if machine.program.shows:
                 noted.setdefault("shows", [None] * len(noted["values"]))[number - 1] = _shown(machine, inner)
             noted["left"] -= 1
+            ends = block.until is not None and holds(machine, inner, block.until)
             machine.close_scope(inner)
+    return None if noted["left"] and not ends else _end_each(machine, scope, unit, block)
+
+
+def _end_each(machine: Machine, scope: str, unit: PlanUnit, block: Each) -> BlockResult:
+    """Return what the elements have given; those that are not done are not waited for."""
+    noted = machine.each(scope, unit.context)
     if noted["left"]:
-        return None
+        _cancel(machine, scope, unit, noted["next"])
     _keep_shown(machine, scope, block.key, noted.get("shows"))
     del machine.scope(scope)["blocks"][unit.context]
     return BlockResult(noted["records"], noted["values"])
+
+
+def _cancel(machine: Machine, scope: str, unit: PlanUnit, count: int) -> None:
+    """Close the bodies of a block of which there are so many, whatever is open in them."""
+    machine.cancelled = True
+    here = scoped_id(scope, unit.context)
+    for number in range(1, count + 1):
+        machine.close_scope(f"{here}[{number}]")
+
+
+def begin_branch(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
+    """Let one body of a `race` begin, with the `race` itself if it is the first; return what the race gives if that ends it."""
+    owner = machine.unit(scope, unit.race)
+    race = machine.race(scope, owner)
+    number = unit.index - owner.index - 1
+    if race["begun"]:
+        return None if race["over"] else _enter_branch(machine, scope, owner, number)
+    if not race["waiting"]:
+        machine.state["ready"].append([scope, owner.index])
+    race["waiting"].append(number)
+    return None
+
+
+def _enter_branch(machine: Machine, scope: str, unit: PlanUnit, number: int) -> BlockResult | None:
+    inner = f"{scoped_id(scope, unit.context)}[{number + 1}]"
+    return _enter(machine, inner, unit.regions[number], scope, {}, {"branch": number})
+
+
+def branch_failed(machine: Machine, scope: str, unit: PlanUnit) -> bool:
+    """Take in that one body of a block has failed; tell whether another one may still give its value."""
+    if not isinstance(unit.block, Race):
+        return False
+    race = machine.race(scope, unit)
+    race["left"] -= 1
+    race["over"] = not race["left"]
+    return bool(race["left"])
 
 
 def _next_round(machine: Machine, scope: str, unit: PlanUnit, block: Repeat) -> BlockResult | None:

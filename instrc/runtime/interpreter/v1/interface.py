@@ -55,7 +55,11 @@ def _enter(machine: Machine) -> None:
 
 def issue(plan: PinnedPlan, state: State) -> list[Command]:
     """Return the commands that have become runnable, and mark them issued."""
-    return issuing.issue(_machine(plan, state))
+    machine = _machine(plan, state)
+    commands = issuing.issue(machine)
+    if machine.cancelled:
+        state["withdrawn"] = machine.withdrawn
+    return commands
 
 
 def pending(plan: PinnedPlan, state: State) -> list[Command]:

@@ -65,6 +65,11 @@ def _begin(machine: Machine, scope: str, unit: PlanUnit, *, delayed: bool) -> No
             done = blocks.begin(machine, scope, unit)
             if done is not None:
                 finish(machine, scope, unit, *done)
+        case "branch":
+            won = blocks.begin_branch(machine, scope, unit)
+            finish(machine, scope, unit, None)
+            if won is not None:
+                finish(machine, scope, machine.unit(scope, unit.race), *won)
         case "fail":
             raise FailedError(_error(evaluate(machine, scope, unit.steps[0].arguments), unit.steps[0]))
         case "plan":

@@ -89,6 +89,8 @@ def finish(machine: Machine, scope: str, unit: PlanUnit, record: Json, value: Js
 def _note(machine: Machine, scope: str, unit: PlanUnit, record: Json, value: Json) -> None:
     """Write down what a unit gives, and put away its deadline."""
     here = machine.scope(scope)
+    if unit.kind == "branch":
+        return
     if unit.timed:
         machine.withdraw(f"{scoped_id(scope, unit.id)}!within")
     if unit.block is None:
@@ -114,6 +116,8 @@ def fail(machine: Machine, scope: str, error: Failure) -> None:
         parent = here["parent"]
         owner = machine.unit(parent, machine.region(scope).owner)
         machine.close_scope(scope)
+        if blocks.branch_failed(machine, parent, owner):
+            return
         if blocks.can_rescue(machine, parent, owner):
             machine.withdraw(f"{scoped_id(parent, owner.id)}!within")
             inner = scoped_id(scoped_id(parent, owner.context), "else")

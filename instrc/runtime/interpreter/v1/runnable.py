@@ -19,7 +19,7 @@ from instrc.text.jsonvalue import Json, JsonObject, as_object
 # What a plan is made of when it is interpreted: units, the bodies they stand in, and what they read.
 
 
-UnitKind: TypeAlias = Literal["model", "user", "activity", "fire", "fail", "plan", "block"]
+UnitKind: TypeAlias = Literal["model", "user", "activity", "fire", "fail", "plan", "block", "branch"]
 NameSource: TypeAlias = Literal["name", "key", "context", "input"]
 
 
@@ -53,6 +53,8 @@ class PlanUnit:
     block: flow.Block | None = None
     regions: tuple[int, ...] = ()
     """The bodies of a block."""
+    race: int = 0
+    """Of a `branch`: the unit of the `race` that it lets begin one body of, once what that reads is there."""
     model: str | None = None
     called: str | None = None
     """Of a tool whose properties are no steps: what it is called in errors."""
@@ -91,6 +93,8 @@ class PlanRegion:
     parent: int | None
     owner: int
     """The unit of the parent that this is a body of."""
+    waits: int
+    """The unit of the parent that waits for what this reads."""
     names: frozenset[str]
     value: flow.Value | None
     until: flow.Condition | None = None
@@ -234,7 +238,7 @@ class RunnablePlan:
     # --- regions and units --------------------------------------------------------------------------------------------------
 
     def _build(self, body: flow.Body) -> None:
-        self.regions.append(PlanRegion(0, None, 0, frozenset(), body.value))
+        self.regions.append(PlanRegion(0, None, 0, 0, frozenset(), body.value))
         waiting = [(self.regions[0], body)]
         while waiting:
             region, inner = waiting.pop()
@@ -242,6 +246,8 @@ class RunnablePlan:
                 for unit in self._units(context, len(region.units)):
                     unit.timed = any(part.within or part.delay for part in (*unit.steps, *_of_block(unit)))
                     region.units.append(unit)
+                    if unit.kind == "branch":
+                        continue
                     region.contexts.setdefault(unit.context, []).append(unit.index)
                     for key in _keys(unit):
                         region.keys.setdefault(key, []).append(unit.index)
@@ -257,18 +263,22 @@ class RunnablePlan:
         parts = flow.parts_of(block)
         first = len(self.regions)
         unit.regions = tuple(range(first, first + len(parts)))
-        for part in parts:
+        for number, part in enumerate(parts, 1):
             body = part.body
-            inner = PlanRegion(
-                len(self.regions), region.index, unit.index, frozenset(part.names), body.value, part.until, body.shows
-            )
+            waits = unit.index + (number if isinstance(block, flow.Race) else 0)
+            names, at = frozenset(part.names), len(self.regions)
+            inner = PlanRegion(at, region.index, unit.index, waits, names, body.value, part.until, body.shows)
             self.shows = self.shows or body.shows is not None
             self.regions.append(inner)
             yield inner, body
 
     def _units(self, context: flow.Context, index: int) -> Iterator[PlanUnit]:
         if not isinstance(context, flow.Chunk):
-            yield PlanUnit(index, context.name, "block", context.name, block=context)
+            race = isinstance(context, flow.Race)
+            yield PlanUnit(index, context.name, "block", context.name, block=context, needs=int(race))  # one of its branches
+            for number in range(1, 1 + len(flow.parts_of(context)) if race else 1):
+                name = f"{context.name}[{number}]"
+                yield PlanUnit(index + number, name, "branch", context.name, race=index)
             return
         if context.executor == "server":
             for step in context.steps:
@@ -324,7 +334,7 @@ class RunnablePlan:
         for _ in range(place.levels):
             if region.parent is None:
                 break
-            unit, region = region.owner, self.regions[region.parent]
+            unit, region = region.waits, self.regions[region.parent]
         if place.source == "name" and place.name in {"previous", "rounds"} and region.parent is not None:
             parent = self.regions[region.parent]
             block = parent.units[region.owner].block

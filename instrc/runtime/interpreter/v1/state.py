@@ -29,6 +29,8 @@ class Machine:
     state: documents.State
     withdrawn: list[str]
     """Commands that nobody waits for any more, as they are found."""
+    cancelled: bool = False
+    """Whether a block has ended before all in it was done."""
 
     def scope(self, scope: str) -> documents.BodyState:
         """Return a scope."""
@@ -61,6 +63,11 @@ class Machine:
     def repeat(self, scope: str, context: str) -> documents.RepeatState:
         """Return what is noted of a `repeat`."""
         return cast("documents.RepeatState", self.state["scopes"][scope]["blocks"][context])
+
+    def race(self, scope: str, unit: PlanUnit) -> documents.RaceState:
+        """Return what is noted of a `race`; before one of its branches can begin, that none has."""
+        fresh: documents.RaceState = {"waiting": [], "begun": False, "left": len(unit.regions), "over": False}
+        return cast("documents.RaceState", self.state["scopes"][scope]["blocks"].setdefault(unit.context, fresh))
 
     def plan(self, scope: str, unit: str) -> documents.PlanState:
         """Return what is noted of a plan that is carried out."""
