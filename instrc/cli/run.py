@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from instrc.runtime.session import Session
 
 
+STANDBY_PAUSE: Final = 1.0
+"""Seconds between two attempts of a worker that stands by to take the runs over."""
 WORKER_PAUSE: Final = 30.0
 """Seconds that a worker waits at most before it asks again for a server that is not there."""
 
@@ -353,13 +355,14 @@ def resume_command(
     run: options.RunId,
     store: options.Store = None,
     engine_name: options.EngineName = None,
+    as_json: options.Events = False,
     quiet: options.Quiet = False,
     shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Continue a run that was interrupted, or whose timers have ended."""
-    with options.exit_on_problems(shape), running.Watcher(quiet=quiet) as sink:
+    with options.exit_on_problems(shape), running.Watcher(as_json=as_json, quiet=quiet) as sink:
         report = running.run_to_end(engine(store, engine_name, run=run, watch=sink).resume(run))
-    raise typer.Exit(running.deliver(report, store=store, engine_name=engine_name))
+    raise typer.Exit(running.deliver(report, as_json=as_json, quiet=quiet, store=store, engine_name=engine_name))
 
 
 def answer_command(
@@ -369,6 +372,7 @@ def answer_command(
     output: options.ResultOption = None,
     store: options.Store = None,
     engine_name: options.EngineName = None,
+    as_json: options.Events = False,
     quiet: options.Quiet = False,
     shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
@@ -377,11 +381,12 @@ def answer_command(
     Who answers is a person, or a system that answers later.
     """
     running.refuse_output(output, running.files_of(data))
-    with options.exit_on_problems(shape), running.Watcher(quiet=quiet) as sink:
+    with options.exit_on_problems(shape), running.Watcher(as_json=as_json, quiet=quiet) as sink:
         report = running.run_to_end(
             engine(store, engine_name, run=run, watch=sink).answer(run, step, running.given_value(data, data=True))
         )
-    raise typer.Exit(running.deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))
+    code = running.deliver(report, as_json=as_json, quiet=quiet, output=output, store=store, engine_name=engine_name)
+    raise typer.Exit(code)
 
 
 _FIRST_PAUSE = 1.0
@@ -404,7 +409,7 @@ def worker_command(
     """
     from instrc.runtime import engine as engines
 
-    with options.exit_on_problems(shape), running.Watcher(as_json=as_json, quiet=quiet) as sink:
+    with options.exit_on_problems(shape), running.Watcher(as_json=as_json, quiet=quiet, several=True) as sink:
         carrier = engine(store, engine_name, watch=sink)
         if not isinstance(carrier, engines.Serving):
             carried = "the engine `memory` has no workers: a run on it is carried out by the command that starts it"
@@ -432,16 +437,32 @@ async def _served(carrier: Serving, *, quiet: bool) -> None:
             reaching.cancel()
             return
         await reaching
-        if stop.is_set():
-            return
-        if not quiet:
-            write_error("the worker is ready\n")
         try:
+            if not await _claimed(carrier, stop, quiet=quiet):
+                return
+            if not quiet:
+                write_error("the worker is ready\n")
             await carrier.serve(stop)
         except UnreachableError as error:
             write_error(f"{error.problems[0].message}; its runs stay as they are, and go on when it answers\n")
         else:
             return
+
+
+async def _claimed(carrier: Serving, stop: asyncio.Event, *, quiet: bool) -> bool:
+    """Wait until no other process carries the runs; `False` if the worker is told to stop before that."""
+    from asyncio import wait_for  # as above
+
+    stands_by = False
+    while not stop.is_set():
+        if await carrier.claim():
+            return True
+        if not stands_by and not quiet:
+            write_error("another process carries the runs of this store: the worker stands by\n")
+        stands_by = True
+        with suppress(TimeoutError):
+            await wait_for(stop.wait(), STANDBY_PAUSE)
+    return False
 
 
 async def _reached(carrier: Serving, stop: asyncio.Event) -> None:

@@ -196,11 +196,12 @@ _MARKS = {"running": "…", "done": "✓", "failed": "✗", "waiting": "?"}
 class Watcher:
     """Takes events in and shows them."""
 
-    def __init__(self, *, as_json: bool = False, quiet: bool = False, passing: bool = False) -> None:
-        """Show all of it; what is `passing` leaves nothing on a terminal when it is over."""
+    def __init__(self, *, as_json: bool = False, quiet: bool = False, passing: bool = False, several: bool = False) -> None:
+        """Show all of it; what is `passing` leaves nothing on a terminal, and of `several` runs each line has the id."""
         self.as_json = as_json
         self.quiet = quiet
         self.passing = passing
+        self.several = several
         self.began: float | None = None
         self.run: str = ""
         self.rows: dict[str, CommandRow] = {}
@@ -243,9 +244,11 @@ class Watcher:
     def _line(self, event: Event) -> str:
         """Update the row of a command; return the event in one line."""
         id_ = event.get("id", "")
-        child = event["run"].partition("/")[2]
-        where = f"{child}/{id_}" if child else id_
-        row = self.rows.setdefault(where, CommandRow(where)) if id_ else CommandRow("")
+        run, _, child = event["run"].partition("/")
+        where = "/".join(filter(None, (run if self.several else "", child, id_)))
+        row = self.rows.setdefault(where, CommandRow(where)) if id_ else CommandRow(where)
+        if self.several and event["event"] == "ended" and not child:
+            self.rows = {name: each for name, each in self.rows.items() if not name.startswith(f"{run}/")}
         return row.saw(event)
 
     def tree(self) -> Tree:
@@ -374,9 +377,9 @@ class CommandRow:
                 return f"{self.id}  was answered"
             case "ended":
                 outcome = event["outcome"]
-                return f"the run is {'open' if outcome is None else outcome['status']}"
+                return f"{self.id or 'the run'} is {'open' if outcome is None else outcome['status']}"
             case other:
-                return f"{self.id}  {other}"
+                return f"{self.id or 'the run'}  {other}"
 
     def text(self) -> str:
         """Return the row as it is shown."""

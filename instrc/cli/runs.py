@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instrc.cli.options import EngineName, OutputFile, ProblemFormat, RunId, Store, exit_on_problems
-from instrc.cli.output import Format, deliver_text, show, verdict
+from instrc.cli.output import PROBLEMS, Format, deliver_text, show, verdict
 from instrc.cli.running import deliver, engine, report_as_json, run_to_end
 from instrc.cli.terminal import write, write_error, write_report
 from instrc.runtime.traces import spans_of
@@ -92,6 +92,10 @@ def trace_command(
         kept = engine(store, engine_name, run=run)
         report = run_to_end(kept.show(run))
     events = kept.trace(run)
+    if not events:
+        where = "it lies in the folder of the process that has carried the run (runs of `--items` have none)"
+        write_error(f"no trace of `{report.run}` is here: {where}\n")
+        raise typer.Exit(PROBLEMS)
     if shape is None:
         shape = _ENDINGS.get("" if output is None else output.suffix.lower(), TraceFormat.TEXT)
     if shape is TraceFormat.JSON:

@@ -219,6 +219,9 @@ class Serving(Protocol):
     async def reach(self) -> None:
         """Make sure that the server of the engine, if it has one, answers; an `UnreachableError` if it does not."""
 
+    async def claim(self) -> bool:
+        """Take what only one process may have at a time; `False` if another has it, and this one may stand by."""
+
     async def serve(self, stop: asyncio.Event) -> int:
         """Carry runs until it is told to stop; return how many went on at once."""
 

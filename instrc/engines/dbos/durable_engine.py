@@ -283,6 +283,14 @@ class DurableEngine(TracedEngine):
             with store.unreachable():
                 await self.asker.reach()
 
+    async def claim(self) -> bool:
+        """Take the runs of the store; `False` if another process carries those of a server, a problem if those of a folder."""
+        with nullcontext() if self.location.is_local else store.unreachable():
+            runner = await asyncio.to_thread(self._open)
+        if runner is None and self.location.is_local:
+            raise CompileError([problems.runs.StoreInUse(store=self.location.shown)])
+        return runner is not None
+
     async def serve(self, stop: asyncio.Event) -> int:
         """Carry all runs of the store until `stop`; return how many went on. Another process that does so is a problem.
 

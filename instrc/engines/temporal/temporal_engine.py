@@ -270,6 +270,10 @@ class TemporalEngine(TracedEngine):
         """Make sure that the server answers; an `UnreachableError` if it does not."""
         await self._client()
 
+    async def claim(self) -> bool:
+        """Tell that any number of workers may serve a task queue."""
+        return True
+
     async def serve(self, stop: asyncio.Event) -> int:
         """Serve the task queue until `stop`."""
         with trouble():

@@ -99,3 +99,46 @@ def test_a_worker_says_that_its_server_is_gone_and_goes_on_when_it_is_back(tmp_p
                 assert worker.wait(30) == 0
             finally:
                 worker.kill()
+
+
+def test_a_second_worker_stands_by_and_takes_the_runs_over(
+    tmp_path: Path, postgres_server: Database, prepared_database: str
+) -> None:
+    url = postgres_server.fresh(prepared_database)
+    (tmp_path / "ask.aug").write_text(PROGRAM)
+    line = [sys.executable, "-m", "instrc", "worker", "--store", url]
+    with subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as first:
+        assert first.stderr is not None
+        assert first.stderr.readline() == "the worker is ready\n"
+        with subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as second:
+            try:
+                assert second.stderr is not None
+                assert "stands by" in second.stderr.readline()
+                said(tmp_path, "run", "ask.aug", "--input", "go", "--model", "sample", "--id", "one", "--store", url)
+                assert first.stderr.readline().split()[1] == "one/userContext1"
+                first.kill()
+                assert second.stderr.readline() == "the worker is ready\n"
+                answer = ["answer", "one", "approve", "--data", '{"decision": "Approve"}', "--store", url]
+                assert loads(said(tmp_path, *answer).stdout)["status"] == "done"
+                lines = [second.stderr.readline() for _ in range(4)]
+                assert all(each.split()[1].startswith("one") for each in lines)
+                second.terminate()
+                assert second.wait(30) == 0
+            finally:
+                first.kill()
+                second.kill()
+
+
+def test_a_second_worker_of_a_folder_says_so_before_it_is_ready(tmp_path: Path) -> None:
+    line = [sys.executable, "-m", "instrc", "worker", "--store", "kept"]
+    with subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as first:
+        try:
+            assert first.stderr is not None
+            assert first.stderr.readline() == "the worker is ready\n"
+            second = said(tmp_path, "worker", "--store", "kept")
+            assert second.returncode == 1
+            assert "the worker is ready" not in second.stderr
+            assert "store-in-use" in second.stderr
+        finally:
+            first.terminate()
+            first.wait(30)
