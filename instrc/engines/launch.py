@@ -137,6 +137,7 @@ def equipped(
         _all_processes(prepared, activities),
         others={words: model_of(words, prepared.folder, table) for words in chosen},
         prices=prepared.settings.prices,
+        takes={} if "results" in invented else {**activities.takes(), **as_object(how.get("takes") or {})},
         step=prepared.step,
         invented=invented,
         table=table,
@@ -246,6 +247,7 @@ class Launcher:
             "batch": batch,
             "processes": prepared.processes,
         }
+        how |= {"takes": prepared.takes} if prepared.takes else {}
         how |= {"invented": invented} if invented or rehearse else {}
         if self.set:
             how["set"] = as_object(cast("Json", self.set))

@@ -11,7 +11,7 @@ from os.path import realpath
 from pathlib import Path
 
 from instrc import problems
-from instrc.compiler.compose.outcomes import files_of_processes
+from instrc.compiler.compose.outcomes import files_of_processes, inputs_of
 from instrc.compiler.ir import Artefact
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.problems.problem import CompileError, Problem
@@ -55,6 +55,8 @@ class Prepared:
     """Lists the files it was made from; none of them is an output."""
     step: str | None = None
     """The name of the only step of a tool that has no keys of steps."""
+    takes: dict[str, Json] = field(default_factory=dict)
+    """What the vibes of activities say that these are given, by the bare names of the activities: schemas."""
     warnings: tuple[Problem, ...] = ()
     """What is suspicious in the program, though it can be run."""
 
@@ -89,7 +91,7 @@ def prepare(
         _require_sound(document, program)
         stem = Path(program).name.removesuffix(".json").rpartition(".")[0] or Path(program).stem
         return Prepared(
-            stem, document, folder, settings, _named_by_plans(document, None, workspace, name), sources=workspace.files(name)
+            stem, document, folder, settings, _named_by_plans(document, None, workspace, name, {}), sources=workspace.files(name)
         )
     report = Report()
     compiled = workspace.compile(program if isinstance(program, Source) else name, OptionOverrides(), report)
@@ -99,7 +101,8 @@ def prepare(
         names = tuple(artefact.name for artefact in compiled)
         raise CompileError([problems.calls.SeveralExports(at=Source(name, "").whole(), program=name, names=names)])
     document = found[0].documents[found[0].kind]
-    plan, named = found[0].plan, _named_by_plans(document, found[0], workspace, name)
+    takes: dict[str, Json] = {}
+    plan, named = found[0].plan, _named_by_plans(document, found[0], workspace, name, takes)
     declared = None if plan is None else plan.flat.graph.inputs
     return Prepared(
         found[0].name,
@@ -110,16 +113,17 @@ def prepare(
         declared,
         workspace.files(name),
         step=found[0].step,
+        takes=takes,
         warnings=tuple(report.problems),
     )
 
 
-def process_at(address: str, workspace: Workspace, beside: str) -> tuple[Json, dict[str, Json]]:
-    """Return the process at an address, compiled, and those that its plans name, by their addresses."""
+def process_at(address: str, workspace: Workspace, beside: str) -> tuple[Json, dict[str, Json], dict[str, Json]]:
+    """Return the process at an address, compiled; those that its plans name, by their addresses; what its activities take."""
     file = _file_at(address, workspace, beside)
     artefact = _compiled_at(address, file, workspace)
-    document = artefact.documents[artefact.kind]
-    return document, _named_by_plans(document, artefact, workspace, file)
+    document, takes = artefact.documents[artefact.kind], dict[str, Json]()
+    return document, _named_by_plans(document, artefact, workspace, file, takes), takes
 
 
 def _file_at(address: str, workspace: Workspace, beside: str) -> str:
@@ -165,8 +169,10 @@ def _require_sound(document: Json, name: str) -> None:
                 raise CompileError(wrong)
 
 
-def _named_by_plans(document: Json, artefact: Artefact | None, workspace: Workspace, name: str) -> dict[str, Json]:
-    """Return the processes that plans name by address, in a document and in those processes.
+def _named_by_plans(
+    document: Json, artefact: Artefact | None, workspace: Workspace, name: str, takes: dict[str, Json]
+) -> dict[str, Json]:
+    """Return the processes that plans name by address, in a document and in those processes; note what their activities take.
 
     An address is looked up in the roots of the program that names it, which may have other roots than the program that is run.
     """
@@ -175,6 +181,8 @@ def _named_by_plans(document: Json, artefact: Artefact | None, workspace: Worksp
     waiting = [(document, artefact, name)]
     while waiting:
         document, artefact, name = waiting.pop()
+        for activity, schema in _inputs_of_activities(artefact):
+            takes[activity] = {"anyOf": [takes[activity], schema]} if takes.get(activity, schema) != schema else schema
         said = [] if artefact is None or artefact.plan is None else files_of_processes(artefact.plan.flat.graph)
         listed = _addresses(Process.from_json(document)) if Process.describes(document) else []
         others = [each for each in listed if each not in dict(said)]
@@ -189,6 +197,17 @@ def _named_by_plans(document: Json, artefact: Artefact | None, workspace: Worksp
                 where = Source(name, "").whole()
                 raise CompileError([problems.runs.UnusableSetting(at=where, what="address", word=address, reason=reason)])
     return found
+
+
+def _inputs_of_activities(artefact: Artefact | None) -> Iterable[tuple[str, Json]]:
+    """Yield what the vibes of the activities that a program calls directly say of their inputs, by bare names."""
+    flat = None if artefact is None or artefact.plan is None else artefact.plan.flat
+    for step in () if flat is None else flat.graph.awaited():
+        schema = flat.schemas.get(step.number) if flat is not None else None
+        properties, _ = inputs_of(step, schema)
+        if step.executor == "server" and step.output and properties and isinstance(schema, dict):
+            definitions = {"$defs": schema["$defs"]} if "$defs" in schema else {}
+            yield bare_name(step.activity or step.base_name), {"properties": properties, **definitions}
 
 
 def _addresses(process: Process) -> list[str]:
@@ -216,8 +235,8 @@ def activities_of(prepared: Prepared, own: Activities) -> Activities:
             continue
         if isinstance(said, str) and said.startswith(_ADDRESS):
             where = (prepared.folder / "pyproject.toml").as_posix()
-            process, named = process_at(said, Workspace(), where)
-            found.add(name, Activity(name, None, process, processes=named))
+            process, named, takes = process_at(said, Workspace(), where)
+            found.add(name, Activity(name, None, process, processes=named, takes=takes))
         elif isinstance(said, str):
             found.add(name, imported("activity", said, prepared.folder))
         elif isinstance(said, dict):

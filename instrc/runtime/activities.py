@@ -167,6 +167,8 @@ class Activity:
     """A schema that what it is given has to satisfy."""
     processes: Mapping[str, Json] = field(default_factory=dict)
     """Those that the plans of its process name, by their addresses."""
+    takes: Mapping[str, Json] = field(default_factory=dict)
+    """What the vibes of the activities that its process calls say of their inputs: schemas, by bare names."""
 
 
 class Activities:
@@ -226,6 +228,10 @@ class Activities:
         """Yield the processes that plans of its processes name, by their addresses."""
         for activity in self._known.values():
             yield from activity.processes.items()
+
+    def takes(self) -> dict[str, Json]:
+        """Return what the vibes of the activities that its processes call say of their inputs: schemas, by bare names."""
+        return {name: schema for activity in self._known.values() for name, schema in activity.takes.items()}
 
     def names(self) -> tuple[str, ...]:
         """Return the registered names."""

@@ -173,6 +173,8 @@ class Effects:
     """Models that the project has set for some vibes, by their words."""
     prices: Prices = field(default_factory=dict)
     """What the project has set that models cost."""
+    takes: Mapping[str, Json] = field(default_factory=dict)
+    """What the vibes of activities say of their inputs: schemas, by bare names."""
     step: str | None = None
     """The name of the only step of a tool, whose answer has no key for it."""
     invented: tuple[Invention, ...] = ()
@@ -278,7 +280,8 @@ class Effects:
             )
         if found.process is not None and command["kind"] == "activity":
             return await self._child(found.process, command)
-        wrong = complaints(command["input"], found.input) if found.input is not True else []
+        schemas = (found.input, self.takes.get(bare_name(command["activity"]), True))
+        wrong = [each for schema in schemas if schema is not True for each in complaints(command["input"], schema)]
         if wrong:
             text = f"`{found.name}` is given what does not fit, at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}"
             return self._failed(command["id"], text, "invalid-input", 1, began)

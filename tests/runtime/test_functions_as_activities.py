@@ -377,3 +377,40 @@ def test_a_step_whose_own_chunk_of_a_server_calls_it_is_not_sent_as_well() -> No
 
     run = instrc.run("Find", "x", vibes={"Find": vibe}, activities={"Find": find}, model=instrc.Scripted({"find": {"who": "a"}}))
     assert (run.value, keys) == ("a", ["serverContext1.step1_find"])
+
+
+@pytest.mark.parametrize("engine", ["memory", "durable"])
+@pytest.mark.parametrize(
+    ("call", "given", "at"),
+    [
+        ("Get_Activity(q: n)", 5, "/q"),
+        ("Get_Activity(q: n)", "a", None),
+        ("Get_Activity(n)", {"q": 5, "more": 1}, "/q"),
+        ("Get_Activity(n)", 5, None),
+        ("Get_Activity(q: n.q, words: n.words)", {"q": "a", "words": ["b", 7]}, "/words/1"),
+    ],
+)
+def test_an_activity_is_given_what_its_vibe_says(call: str, given: Json, at: str | None, engine: Any, tmp_path: Any) -> None:
+    words = {"$ref": "#/$defs/Words"}
+    vibe = {
+        "type": "object",
+        "properties": {"q": {"type": "string"}, "words": words, "output": {}},
+        "required": ["q", "output"],
+        "$defs": {"Words": {"type": "array", "items": {"type": "string"}}},
+    }
+    calls: list[Json] = []
+    run = instrc.run(
+        f"input n; {call}",
+        {"n": given},
+        vibes={"Get_Activity": vibe},
+        activities={"Get_Activity": lambda *given: calls.append(given[0])},
+        engine=engine,
+        store=tmp_path / "runs" if engine == "durable" else None,
+    )
+    assert calls == ([given] if at is None and not isinstance(given, str) else [{"q": "a"}] if at is None else [])
+    assert run.outcome is not None
+    if at is not None:
+        assert run.outcome["status"] == "failed"
+        assert (run.outcome["error"]["kind"], run.outcome["error"]["code"]) == ("failed", "invalid-input")
+        assert f"is given what does not fit, at `{at}`" in run.outcome["error"]["message"]
+    instrc.close_stores()
