@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 STANDBY_PAUSE: Final = 1.0
 """Seconds between two attempts of a worker that stands by to take the runs over."""
-WORKER_PAUSE: Final = 30.0
-"""Seconds that a worker waits at most before it asks again for a server that is not there."""
 
 
 async def stream(path: str, begin: Callable[[int, Json], Launch], engine: Engine, *, window: int, output: Path | None) -> int:
@@ -219,9 +217,8 @@ def run_command(
             raise typer.Exit(_run_items(items, launcher, of_all, open_, window=batch * (concurrency or 4), output=output))
         begun = launcher.launch(prompt, run_id)
         with (watcher := running.Watcher(as_json=as_json, quiet=quiet)) as sink:
-            report = running.run_to_end(
-                engine(store, engine_name, people=_asked(watcher) if ask else None, watch=sink).start(begun)
-            )
+            kept = engine(store, engine_name, people=_asked(watcher) if ask else None, watch=sink)
+            report = running.run_to_end(running.lasting(kept, lambda _again: kept.start(begun)))
     raise typer.Exit(running.deliver(report, as_json=as_json, quiet=quiet, output=output, store=store, engine_name=engine_name))
 
 
@@ -361,7 +358,8 @@ def resume_command(
 ) -> None:
     """Continue a run that was interrupted, or whose timers have ended."""
     with options.exit_on_problems(shape), running.Watcher(as_json=as_json, quiet=quiet) as sink:
-        report = running.run_to_end(engine(store, engine_name, run=run, watch=sink).resume(run))
+        kept = engine(store, engine_name, run=run, watch=sink)
+        report = running.run_to_end(running.lasting(kept, lambda _again: kept.resume(run)))
     raise typer.Exit(running.deliver(report, as_json=as_json, quiet=quiet, store=store, engine_name=engine_name))
 
 
@@ -382,14 +380,16 @@ def answer_command(
     """
     running.refuse_output(output, running.files_of(data))
     with options.exit_on_problems(shape), running.Watcher(as_json=as_json, quiet=quiet) as sink:
-        report = running.run_to_end(
-            engine(store, engine_name, run=run, watch=sink).answer(run, step, running.given_value(data, data=True))
-        )
+        from instrc.runtime.engine import answer_or_resume
+
+        given = running.given_value(data, data=True)
+        kept = engine(store, engine_name, run=run, watch=sink)
+        work = running.lasting(kept, lambda again: answer_or_resume(kept, run, step, given, again=again))
+        report = running.run_to_end(work)
     code = running.deliver(report, as_json=as_json, quiet=quiet, output=output, store=store, engine_name=engine_name)
     raise typer.Exit(code)
 
 
-_FIRST_PAUSE = 1.0
 _LAST_ATTEMPT = 5.0
 """Seconds that an attempt to reach a server may take when the worker is told to stop."""
 _LAST_MOMENT = 0.1
@@ -444,7 +444,7 @@ async def _served(carrier: Serving, *, quiet: bool) -> None:
                 write_error("the worker is ready\n")
             await carrier.serve(stop)
         except UnreachableError as error:
-            write_error(f"{error.problems[0].message}; its runs stay as they are, and go on when it answers\n")
+            running.tell_line(f"{error.problems[0].message}; its runs stay as they are, and go on when it answers")
         else:
             return
 
@@ -467,20 +467,9 @@ async def _claimed(carrier: Serving, stop: asyncio.Event, *, quiet: bool) -> boo
 
 async def _reached(carrier: Serving, stop: asyncio.Event) -> None:
     """Return as soon as the server of an engine answers, which a worker may be started before, or soon after `stop` is set."""
-    from asyncio import sleep, wait_for  # as above
+    from asyncio import sleep  # as above
 
-    from instrc.runtime.engine import UnreachableError
+    from instrc.runtime.engine import wait_for_server
 
-    pause = _FIRST_PAUSE
-    while not stop.is_set():
-        try:
-            await carrier.reach()
-        except UnreachableError as error:
-            if not stop.is_set():
-                write_error(f"{error.problems[0].message}; trying again in {pause:g} s\n")
-        else:
-            return
-        with suppress(TimeoutError):
-            await wait_for(stop.wait(), pause)
-        pause = min(pause * 2, WORKER_PAUSE)
-    await sleep(_LAST_MOMENT)
+    await wait_for_server(carrier, running.tell_line, stop=stop)
+    await sleep(_LAST_MOMENT if stop.is_set() else 0)

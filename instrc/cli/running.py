@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
@@ -83,6 +83,19 @@ def run_to_end(work: Coroutine[object, object, _T]) -> _T:
             close = getattr(_engines.pop(), "close", None)
             if close is not None:
                 close()
+
+
+async def lasting(kept: Engine, work: Callable[[bool], Awaitable[_T]]) -> _T:
+    """Do something with an engine; its server may be lost meanwhile, for as long as the settings say."""
+    from instrc.runtime.engine import RECONNECT, through_losses
+    from instrc.vibes.settings import read_settings
+
+    return await through_losses(kept, work, read_settings(Path()).run.get("reconnect", RECONNECT), tell_line)
+
+
+def tell_line(line: str) -> None:
+    """Tell a person something."""
+    write_error(f"{line}\n")
 
 
 def given_value(text: str, *, data: bool = False) -> Json:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from secrets import token_hex
-from typing import Literal, TypeAlias, Unpack, cast
+from typing import Literal, TypeAlias, TypeVar, Unpack, cast
 
 from instrc import problems
 from instrc.compiler.workspace import OptionOverrides, Workspace
@@ -26,7 +27,18 @@ from instrc.process.process import Process
 from instrc.runtime.activities import Activities, complaints
 from instrc.runtime.boundary import NotJsonError, received
 from instrc.runtime.effects import INVENTIONS, Check, Effects
-from instrc.runtime.engine import Engine, EngineOptions, Equip, Launch, People, RunReport, ask_people
+from instrc.runtime.engine import (
+    RECONNECT,
+    Engine,
+    EngineOptions,
+    Equip,
+    Launch,
+    People,
+    RunReport,
+    answer_or_resume,
+    ask_people,
+    through_losses,
+)
 from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
 from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.catalogue import model_of
@@ -430,6 +442,9 @@ class Here:
     watch: Sink | None = None
 
 
+_T = TypeVar("_T")
+
+
 class Host:
     """An engine of this program; it knows for each run what it was begun with here, until the run ends."""
 
@@ -437,13 +452,18 @@ class Host:
         self.engine: Engine = engine_of(name, store, equip=self._equip, watch=self._watch)
         self._here: dict[str, Here] = {}
 
+    async def _lasting(self, work: Callable[[bool], Awaitable[_T]]) -> _T:
+        """Do something with the engine; its server may be lost meanwhile, for as long as the settings say."""
+        limit = read_settings(Path()).run.get("reconnect", RECONNECT)
+        return await through_losses(self.engine, work, limit, lambda line: warnings.warn(line, RuntimeWarning, stacklevel=2))
+
     def take(self, run: str, here: Here) -> None:
         """Note what a run is begun or continued with here."""
         self._here[run] = here
 
     async def start(self, launch: Launch) -> RunReport:
         """Begin a run and carry it on, until it ends or waits for somebody."""
-        return await self._ask_people(await self.engine.start(launch))
+        return await self._ask_people(await self._lasting(lambda _again: self.engine.start(launch)))
 
     async def runs(self) -> list[RunReport]:
         """Return all runs that are kept, the latest first."""
@@ -455,7 +475,8 @@ class Host:
 
     async def answer(self, run: str, step: str, data: Json) -> RunReport:
         """Answer a question of a run and carry it on."""
-        return await self._ask_people(await self.engine.answer(run, step, data))
+        report = await self._lasting(lambda again: answer_or_resume(self.engine, run, step, data, again=again))
+        return await self._ask_people(report)
 
     async def cancel(self, run: str) -> RunReport:
         """End a run."""
@@ -463,7 +484,7 @@ class Host:
 
     async def resume(self, run: str) -> RunReport:
         """Go on with a run."""
-        return await self._ask_people(await self.engine.resume(run))
+        return await self._ask_people(await self._lasting(lambda _again: self.engine.resume(run)))
 
     def trace(self, run: str) -> list[Event]:
         """Return what has happened in a run, in order."""

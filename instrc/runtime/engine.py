@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from inspect import isawaitable
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias, TypedDict, TypeVar, runtime_checkable
+from time import monotonic
+from typing import Final, Literal, Protocol, TypeAlias, TypedDict, TypeVar, runtime_checkable
+from weakref import WeakSet
 
 from instrc import problems
 from instrc.problems.problem import CompileError
@@ -18,6 +21,8 @@ from instrc.runtime.effects import INVENTIONS, Effects, Invention
 from instrc.runtime.interpreter import documents
 from instrc.runtime.traces import Event, Sink, join_sinks, read_trace, told_apart, written_to
 from instrc.text.jsonvalue import Json, JsonObject, as_texts
+
+_T = TypeVar("_T")
 
 # What a run waits for: a person, or a system that answers later.
 
@@ -226,6 +231,68 @@ class Serving(Protocol):
         """Carry runs until it is told to stop; return how many went on at once."""
 
 
+# Wait for the server of an engine: a worker from its start on and for ever, a run once it has reached it, for a while.
+
+
+RECONNECT: Final = 300
+"""Seconds for which a run waits for a server that was lost, unless the settings say otherwise."""
+FIRST_PAUSE: Final = 1.0
+LAST_PAUSE: Final = 30.0
+"""Seconds between two attempts to reach a server, at first and at most."""
+_reached: WeakSet[Serving] = WeakSet()
+"""Engines whose servers have answered this program."""
+Told: TypeAlias = Callable[[str], object]
+"""Takes a line for a person."""
+
+
+async def wait_for_server(engine: Serving, tell: Told, *, limit: float | None = None, stop: asyncio.Event | None = None) -> None:
+    """Return as soon as the server of an engine answers, or soon after `stop`; an `UnreachableError` after `limit` seconds."""
+    stop = stop or asyncio.Event()
+    pause, began = FIRST_PAUSE, monotonic()
+    while not stop.is_set():
+        try:
+            return await engine.reach()
+        except UnreachableError as error:
+            if limit is not None and monotonic() + pause > began + limit:
+                raise
+            if not stop.is_set():
+                tell(f"{error.problems[0].message}; trying again in {pause:g} s")
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), pause)
+        pause = min(pause * 2, LAST_PAUSE)
+    return None
+
+
+async def through_losses(engine: Engine, work: Callable[[bool], Awaitable[_T]], limit: float, tell: Told) -> _T:
+    """Do something with an engine, again each time that its server was lost and is back: `work` is told whether it is again.
+
+    It is an `UnreachableError` at once if the server has never answered this program: its address may be wrong.
+    """
+    again = False
+    if isinstance(engine, Serving) and engine not in _reached:
+        await engine.reach()
+        _reached.add(engine)
+    while True:
+        try:
+            return await work(again)
+        except UnreachableError as error:
+            if not isinstance(engine, Serving) or not limit:
+                raise
+            tell(f"{error.problems[0].message}; its runs stay as they are, and go on when it answers")
+            await wait_for_server(engine, tell, limit=limit)
+            again = True
+
+
+async def answer_or_resume(engine: Engine, run: str, step: str, data: Json, *, again: bool) -> RunReport:
+    """Answer a question of a run; if it is tried `again` and nobody asks any more, it was taken before the server was lost."""
+    try:
+        return await engine.answer(run, step, data)
+    except CompileError as error:
+        if not again or not any(isinstance(each, problems.runs.NoSuchQuestion) for each in error.problems):
+            raise
+    return await engine.resume(run)
+
+
 # Let people answer what a run asks, where they can be asked at once.
 
 
@@ -263,9 +330,6 @@ def answer_copied(step: str, data: object) -> Json:
     except NotJsonError as error:
         problem = problems.runs.RejectedAnswer(step=step, pointer=error.pointer, reason=error.reason)
         raise CompileError([problem]) from None
-
-
-_T = TypeVar("_T")
 
 
 class RunFailedError(Exception):

@@ -65,6 +65,8 @@ class RunSettings(RequestSettings, total=False):
     elements: int
     requests: int
     tokens: int
+    reconnect: int
+    """Seconds for which a run waits for a server that was lost."""
 
 
 class Settings(Struct, frozen=True):
@@ -175,7 +177,7 @@ def _names(table: object) -> Iterable[str]:
 T = TypeVar("T")
 
 KEYS = ("roots", "shared", "hint", "naming", "limits", "keywords", "templates", "activities", "models", "prices", "checks", "run")
-RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements")
+RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements", "reconnect")
 """Settings of `[tool.instrc.run]`, beside those of `REQUEST`."""
 REQUEST: Mapping[str, str] = {
     "max_tokens": "whole",

@@ -13,11 +13,9 @@ from typing import Protocol, TypeAlias, TypedDict
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, StepInfo, WorkflowStatus
 
-from instrc import problems
 from instrc.engines.dbos import store
 from instrc.engines.memory import MemoryPort
 from instrc.engines.stores import RunStore
-from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Effects, RunChild
 from instrc.runtime.engine import LaunchDocument, People
@@ -427,7 +425,7 @@ async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
     try:
         return await _interpret(carrier, launch, live)
     except sa.exc.SQLAlchemyError as error:
-        live.error = CompileError([problems.runs.UnusableStore(store=carrier.location.shown, reason=store.reason_of(error))])
+        live.error = store.unusable(carrier.location, store.reason_of(error))
     except Exception as error:  # noqa: BLE001  -- told to whoever waits
         live.error = error
     raise asyncio.CancelledError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import TypeVar, Unpack
@@ -15,7 +15,7 @@ from dbos import DBOSClient, EnqueueOptions, WorkflowStatus
 from instrc import problems
 from instrc.engines.dbos import store
 from instrc.engines.dbos.carrying import entries_of, rebuild_journal
-from instrc.engines.dbos.runner import POLL, Runner
+from instrc.engines.dbos.runner import LOST, POLL, Runner
 from instrc.engines.stores import RunStore, store_of
 from instrc.problems.problem import CompileError
 from instrc.runtime.effects import Effects
@@ -278,15 +278,27 @@ class DurableEngine(TracedEngine):
         return await self.show(run)
 
     async def reach(self) -> None:
-        """Make sure that the server of a database answers; an `UnreachableError` if it does not."""
-        if not self.location.is_local:
-            with store.unreachable():
-                await self.asker.reach()
+        """Make sure that the server of a database answers; an `UnreachableError` if it does not.
+
+        What carries runs here is closed if the server has ended its connection: another process may carry them now.
+        """
+        if self.location.is_local:
+            return
+        await self._is_held()
+        await self.asker.reach()
+
+    async def _is_held(self) -> bool:
+        """Tell whether the server still holds the lock of what carries runs here; else close that."""
+        runner = self._runner_here()
+        if runner is None or await asyncio.to_thread(lambda: runner.lock.is_locked):
+            return True
+        runner.is_lost = True
+        await asyncio.to_thread(self.close)
+        return False
 
     async def claim(self) -> bool:
         """Take the runs of the store; `False` if another process carries those of a server, a problem if those of a folder."""
-        with nullcontext() if self.location.is_local else store.unreachable():
-            runner = await asyncio.to_thread(self._open)
+        runner = await asyncio.to_thread(self._open)
         if runner is None and self.location.is_local:
             raise CompileError([problems.runs.StoreInUse(store=self.location.shown)])
         return runner is not None
@@ -296,10 +308,6 @@ class DurableEngine(TracedEngine):
 
         An `UnreachableError` if the server of a database ends meanwhile: the runs are left as they are.
         """
-        with nullcontext() if self.location.is_local else store.unreachable():
-            return await self._serve(stop)
-
-    async def _serve(self, stop: asyncio.Event) -> int:
         async with self._carrier() as runner:
             if runner is None:
                 raise CompileError([problems.runs.StoreInUse(store=self.location.shown)])
@@ -310,10 +318,8 @@ class DurableEngine(TracedEngine):
         while not stop.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), None if self.location.is_local else _LOOK)
-            if not self.location.is_local and not await asyncio.to_thread(lambda: runner.lock.is_locked):
-                await asyncio.to_thread(self.close)
-                reason = "its server has ended the connection"
-                raise CompileError([problems.runs.UnusableStore(store=self.location.shown, reason=reason)])
+            if not self.location.is_local and not await self._is_held():
+                raise store.unusable(self.location, LOST)
         self.close()
         return len(roots)
 

@@ -197,6 +197,7 @@ class Rest:
 
 QUEUE_POLL = 0.5
 """Seconds between two looks for runs that are to go on; each is a query."""
+LOST = "its server has ended the connection"
 ResultT = TypeVar("ResultT")
 
 
@@ -218,6 +219,8 @@ class Runner:
         self.client: DBOSClient = store.client_of(engine)
         self.claims: Claims = Claims(self.client)
         self.closing: bool = False
+        self.is_lost: bool = False
+        """Whether it is closed because its server has ended the connection."""
         self.loop: EventLoopThread = EventLoopThread("instrc-runner")
         self.rest: Rest = Rest(self)
         self._users = 0
@@ -325,6 +328,8 @@ class Runner:
         try:
             return await self.loop.away(work)
         except LoopEndedError:
+            if self.is_lost:
+                raise store.unusable(self.location, LOST) from None
             problem = problems.runs.UnusableStore(store=self.location.shown, reason="this program has closed it")
             raise CompileError([problem]) from None
 
@@ -355,6 +360,8 @@ class Runner:
         await live.rest.wait()
         if live.error is not None:
             raise live.error
+        if self.is_lost:
+            raise store.unusable(self.location, LOST)
 
     async def take(self, letter: store.Letter) -> bool:
         """Deliver an answer as soon as the run asks for it; `False` if it does not."""

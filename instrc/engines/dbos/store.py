@@ -55,22 +55,17 @@ def client_of(engine: sa.Engine) -> DBOSClient:
 
 @contextmanager
 def trouble(store: RunStore) -> Iterator[None]:
-    """Turn what a database or a disk complains of into a problem."""
+    """Turn what a database or a disk complains of into a problem; of a server that may be there again, an `UnreachableError`."""
     try:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as error:
-        raise CompileError([problems.runs.UnusableStore(store=store.shown, reason=reason_of(error))]) from None
+        raise unusable(store, reason_of(error)) from None
 
 
-@contextmanager
-def unreachable() -> Iterator[None]:
-    """Say of a store that cannot be used that it may be a moment later: its server may be started again."""
-    try:
-        yield
-    except CompileError as error:
-        if any(isinstance(each, problems.runs.UnusableStore) for each in error.problems):
-            raise UnreachableError(error.problems) from None
-        raise
+def unusable(store: RunStore, reason: str) -> CompileError:
+    """Return that a store cannot be used; the server of a database may be there again a moment later."""
+    made = CompileError if store.is_local else UnreachableError
+    return made([problems.runs.UnusableStore(store=store.shown, reason=reason)])
 
 
 def reason_of(error: BaseException) -> str:

@@ -25,6 +25,7 @@ from temporalio.converter import (
     PayloadCodec,
 )
 from temporalio.envconfig import ClientConfig
+from temporalio.exceptions import TemporalError
 from temporalio.service import RPCError, RPCStatusCode
 
 from instrc import problems
@@ -152,7 +153,15 @@ def trouble() -> Iterator[None]:
     except (RPCError, RuntimeError, OSError, WorkflowQueryFailedError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
         if isinstance(error, RPCError) and error.status == RPCStatusCode.NOT_FOUND:
             raise
-        raise CompileError([problems.runs.UnusableStore(store=f"temporal at {address()}", reason=_reason(error))]) from None
+        made = UnreachableError if _is_passing(error) else CompileError
+        raise made([problems.runs.UnusableStore(store=f"temporal at {address()}", reason=_reason(error))]) from None
+
+
+def _is_passing(error: Exception) -> bool:
+    """Tell whether the server may answer a moment later."""
+    if isinstance(error, RPCError):
+        return error.status in {RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.UNKNOWN}
+    return isinstance(error, OSError) or (isinstance(error, RuntimeError) and not isinstance(error, TemporalError))
 
 
 def _reason(error: Exception) -> str:

@@ -7,6 +7,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -40,6 +41,7 @@ from instrc.runtime.engine import (
     RunReport,
     RunStatus,
     TracedEngine,
+    UnreachableError,
     answer_copied,
     ask_people,
     chosen,
@@ -145,6 +147,8 @@ class ServerClient:
 
 HEARTBEAT = 15.0
 """Seconds after which a worker that does not show that it is alive is given up."""
+_HEALTH = timedelta(seconds=5)
+"""For the server to say that it is there."""
 _FIRST_LOOK = 0.05
 """Seconds; each look at a run is a query that its worker answers, so they become rarer."""
 
@@ -268,7 +272,12 @@ class TemporalEngine(TracedEngine):
 
     async def reach(self) -> None:
         """Make sure that the server answers; an `UnreachableError` if it does not."""
-        await self._client()
+        client = await self._client()
+        try:
+            with trouble():
+                await client.service_client.check_health(timeout=_HEALTH)
+        except CompileError as error:
+            raise UnreachableError(error.problems) from None
 
     async def claim(self) -> bool:
         """Tell that any number of workers may serve a task queue."""

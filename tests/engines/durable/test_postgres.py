@@ -5,9 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from threading import Timer
+from typing import Any
 
 import pytest
 from postgres_server import Database, postgres
+from written_processes import DECISION, call, chunk, process, step
 
 import instrc
 from instrc.text.jsontext import dumps, loads
@@ -53,6 +56,7 @@ def test_a_server_that_goes_is_a_problem_and_the_run_goes_on_when_it_is_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[tool.instrc.run]\nreconnect = 0\n")
     with postgres() as server:
         url = server.fresh()
         run = instrc.run(PROGRAM, "go", model="sample", engine="durable", store=url, id="one")
@@ -65,6 +69,36 @@ def test_a_server_that_goes_is_a_problem_and_the_run_goes_on_when_it_is_back(
         instrc.close_stores()
         run = instrc.run(PROGRAM, "go", model="sample", engine="durable", store=url, id="one")
         assert run.answer("approve", {"decision": "Approve"}).status == "done"
+        instrc.close_stores()
+
+
+@pytest.mark.long
+def test_a_run_waits_for_a_server_that_is_lost_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    keys: list[str] = []
+    with postgres() as server:
+
+        def work(_given: Any) -> Any:
+            keys.append(instrc.current_call().key)
+            if len(keys) == 1:
+                server.kill()
+                Timer(2.5, server.begin).start()
+            return {"text": "done"}
+
+        document = process(
+            serverContext1=chunk(step1_a=call("Work", "prompt")), userContext1=chunk(step2_ok=step(DECISION, "step1_a"))
+        )
+        options: Any = {"activities": {"Work": work}, "engine": "durable", "store": server.fresh(), "model": instrc.Scripted({})}
+        run = instrc.run(document, "go", id="one", **options)
+        assert run.status == "waiting"
+        assert set(keys) == {"one/serverContext1.step1_a"}
+        server.kill()
+        Timer(2.5, server.begin).start()
+        with pytest.warns(RuntimeWarning) as told:
+            assert run.answer("ok", {"decision": "Approve"}).status == "done"
+        words = [str(each.message) for each in told]
+        assert any("its runs stay as they are, and go on when it answers" in each for each in words)
+        assert any("trying again in 1 s" in each for each in words)
         instrc.close_stores()
 
 
