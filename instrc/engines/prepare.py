@@ -22,7 +22,8 @@ from instrc.process.process import Process
 from instrc.runtime.activities import ONCE, Activities, Activity
 from instrc.runtime.boundary import guarded, words_of
 from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
-from instrc.runtime.interpreter.v1.runnable import PlanUnit, RunnablePlan
+from instrc.runtime.interpreter.v1.interface import program_of
+from instrc.runtime.interpreter.v1.runnable import PlanUnit
 from instrc.runtime.models.model import instance_of
 from instrc.runtime.plan import plan_of
 from instrc.runtime.served_activities import served
@@ -283,7 +284,7 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
 
 def called_activities(plan: PinnedPlan) -> Iterable[tuple[str, Json]]:
     """Yield the activities that a plan calls, with the schema of what they give back."""
-    yield from _called_of(unit for region in RunnablePlan(plan).regions for unit in region.units)
+    yield from _called_of(unit for region in program_of(plan).regions for unit in region.units)
 
 
 def _called_of(units: Iterable[PlanUnit]) -> Iterable[tuple[str, Json]]:
@@ -325,7 +326,7 @@ def reach_of(plan: PinnedPlan, activities: Activities, processes: Mapping[str, J
             waiting.append(below)
 
     while waiting:
-        runnable = RunnablePlan(waiting.pop())
+        runnable = program_of(waiting.pop())
         units = [unit for region in runnable.regions for unit in region.units]
         for unit in units:
             if unit.kind == "model":

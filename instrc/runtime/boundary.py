@@ -15,7 +15,7 @@ import orjson
 
 from instrc.schema.validation import json_fault
 from instrc.text.arguments import WRITTEN_VALUES, holds_over
-from instrc.text.jsontext import STRICTLY, dumps, loads
+from instrc.text.jsontext import dumps, exact_copy, loads
 from instrc.text.jsonvalue import Json, is_deeper
 from instrc.tools.python_values import json_of
 
@@ -53,12 +53,9 @@ def received(value: object) -> Json:
     if holds_over(value, WRITTEN_VALUES):
         raise NotJsonError(_ENDLESS)
     try:
-        copy: Json = orjson.loads(orjson.dumps(value, option=STRICTLY))
-        if copy == value:  # else it holds something that `orjson` writes in another way, as `NaN`, or a tuple
-            return copy
-    except (TypeError, ValueError):  # integers over 64 bits, instances, deep values: read below, or refused
-        pass
-    return _received_slowly(value)
+        return exact_copy(value)
+    except (TypeError, ValueError):  # integers over 64 bits, instances, tuples: what can be read is read slowly
+        return _received_slowly(value)
 
 
 def _received_slowly(value: object) -> Json:

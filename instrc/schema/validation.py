@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 from math import isfinite
@@ -16,7 +17,8 @@ from instrc.schema.formats import has_format
 from instrc.schema.patterns import candidates, search, time_limit, why_unreadable, with_candidates
 from instrc.schema.plain_checks import satisfies_plainly
 from instrc.schema.walk import dereferenced, map_schemas
-from instrc.text.jsontext import dumps, is_writable, loads
+from instrc.text.arguments import holds_over
+from instrc.text.jsontext import dumps, exact_copy, is_writable, loads
 from instrc.text.jsonvalue import Json, as_array, as_object, freeze, pointer
 
 # Say in words what is wrong with a value, with all values as JSON: what the library of the validators says is Python.
@@ -484,6 +486,10 @@ _HALF = "half of a surrogate pair, which no JSON can hold"
 
 def json_fault(value: Json) -> tuple[str, str] | None:
     """Return where a value is not JSON and why; `None` if it is."""
+    if isinstance(value, dict | list) and not holds_over(value, INSTANCE_CONTAINERS):
+        with suppress(TypeError, ValueError):
+            exact_copy(value)
+            return None
     stack: list[tuple[Json, tuple[str | int, ...]]] = [(value, ())]
     left = INSTANCE_CONTAINERS
     while stack:

@@ -216,7 +216,7 @@ def as_written(value: _Value) -> _Value:
     if type(value) in _LEAVES:
         return value
     told = _as_marshalled(value)
-    if told and not any(told.find(mark, 1) > 0 for mark in _SHARED):
+    if told and _is_tree(told):
         return value
     plain = value if told else as_plain(value)
     if writes_over(plain, WRITTEN_VALUES):
@@ -258,6 +258,9 @@ def holds_over(value: object, limit: int) -> bool:
     """Tell fast whether over `limit` values are met on the way through a value, in which a circle has no end."""
     if type(value) not in _CONTAINERS:
         return False
+    told = _as_marshalled(value)
+    if told and len(told) <= limit and _is_tree(told):
+        return False
     left, waiting = limit, [value]
     while waiting:
         here = waiting.pop()
@@ -267,6 +270,11 @@ def holds_over(value: object, limit: int) -> bool:
             return True
         waiting += [part for part in parts if type(part) in _CONTAINERS]
     return False
+
+
+def _is_tree(told: bytes) -> bool:
+    """Tell whether `marshal` has written a value no part of which is shared; it may also be one where this says no."""
+    return not any(told.find(mark, 1) > 0 for mark in _SHARED)
 
 
 def _shares_over(value: object, limit: int) -> bool:

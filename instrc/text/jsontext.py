@@ -295,6 +295,18 @@ def loads(text: str | bytes) -> Json:
     return read_value(data.decode("utf-8", "surrogatepass") if isinstance(text, bytes) else text)
 
 
+def exact_copy(value: object) -> Json:
+    """Return a copy of plain JSON, fast; a `TypeError` or a `ValueError` for a value that is none or needs a slower look.
+
+    Who may be given parts that are shared very often asks `holds_over` before.
+    """
+    copy: Json = orjson.loads(orjson.dumps(value, option=STRICTLY))
+    if copy != value:
+        message = "it holds what is written in another way than it is, as `NaN`, or a tuple"
+        raise ValueError(message)
+    return copy
+
+
 def dumps(value: JsonLike, *, indent: bool = True) -> str:
     """Write canonical JSON: two spaces a level, keys in their order, non-ASCII letters as they are, no final newline."""
     option = orjson.OPT_INDENT_2 if indent else 0

@@ -85,10 +85,11 @@ def record(plan: PinnedPlan, state: State) -> JsonObject:
 
 
 def _machine(plan: PinnedPlan, state: State) -> Machine:
-    return Machine(_program(plan), state, [])
+    return Machine(program_of(plan), state, [])
 
 
-def _program(plan: PinnedPlan) -> RunnablePlan:
+def program_of(plan: PinnedPlan) -> RunnablePlan:
+    """Return a plan made ready to be interpreted, which is kept for whoever needs it next."""
     digest = plan["digest"]
     program = _programs.get(digest)
     if program is None:
