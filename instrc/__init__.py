@@ -47,6 +47,8 @@ process finds the run: `instrc.find_run(id)`, `await instrc.find_run_async(id)`.
     def send(mail: dict) -> str:
         return "sent"
 
+`@instrc.instruction(name="Approve_User")` names a class or a function in a list of `vibes`.
+
 Check, convert and compare what a model plans to do:
 
     arguments = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
@@ -88,6 +90,7 @@ if TYPE_CHECKING:
     )
     from instrc.compiler.importing import import_tools
     from instrc.compiler.ir import Artefact
+    from instrc.compiler.resolve import instruction
     from instrc.problems.problem import CompileError, CompileWarning, Label, Problem
     from instrc.problems.report import Report
     from instrc.providers.dialect import Dialect
@@ -154,6 +157,7 @@ __all__ = [
     "flatten",
     "import_plan",
     "import_tools",
+    "instruction",
     "lift",
     "lower",
     "lower_all",
@@ -204,6 +208,7 @@ _HOMES = {
     "Verification": "instrc.providers.lowering.verify",
     "verify": "instrc.providers.lowering.verify",
     "import_tools": "instrc.compiler.importing",
+    "instruction": "instrc.compiler.resolve",
     "lift": "instrc.providers.lifting.lift",
     "lower": "instrc.providers.lowering.lower",
     "check_plan": "instrc.tools.plan_check",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, Unpack, cast, overl
 
 from instrc import problems
 from instrc.compiler.ir import Artefact
-from instrc.compiler.resolve import schemas_in_memory
+from instrc.compiler.resolve import InMemory, schemas_in_memory
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.engines.folder import EngineRun
 from instrc.engines.launch import EngineName, Here, Launcher, Own, RehearseMode, close_stores, given_inputs, host_of
@@ -41,6 +41,7 @@ from instrc.text.names import free_name
 from instrc.text.source import Source
 from instrc.tools.python_classes import module, module_parts
 from instrc.tools.python_types import PythonType, schema_of_python
+from instrc.tools.python_values import JsonLike, json_of
 from instrc.vibes.find_files import find_files, is_there, unreadable
 from instrc.vibes.project import Project
 
@@ -93,7 +94,7 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
     program: ProgramInput,
     *,
     emit: Emit | Literal["auto"] = "auto",
-    vibes: Mapping[str, object] | None = None,
+    vibes: InMemory | None = None,
     roots: Iterable[AnyPath] = (),
     shared: Iterable[AnyPath] = (),
     naming: Literal["step", "camel"] | None = None,
@@ -111,7 +112,8 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
     `program` is a path if it is an `os.PathLike` or a text of one line that ends in `.aug` or `.json`, else the text itself.
     `emit` chooses the document: `tool`, `result`, `flat`, `process`, `call`, or the one that fits (`auto`).
     `vibes` are instructions from memory by name: JSON Schemas, models of pydantic, dataclasses, `TypedDict`s, annotated
-    functions, and tools as OpenAI, Anthropic, MCP, Gemini and others write them.
+    functions, and tools as OpenAI, Anthropic, MCP, Gemini and others write them.  A list of classes and functions goes by their
+    names, `vibes=[Draft]`, or by those that `instrc.instruction` gives them.
     `roots` and `shared` are registry folders in addition to those of the project; `naming` is by default that of the project.
     With `locked`, a reference that differs from the project's `aug.lock`, or is not in it, is a problem.
     `CompileError` contains all problems; warnings of a program that compiles go to the `report`, or are Python warnings
@@ -149,7 +151,7 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
 def artefacts(
     program: ProgramInput,
     *,
-    vibes: Mapping[str, object] | None = None,
+    vibes: InMemory | None = None,
     roots: Iterable[AnyPath] = (),
     shared: Iterable[AnyPath] = (),
     naming: Literal["step", "camel"] | None = None,
@@ -206,7 +208,7 @@ def _refuse(naming: object, batch: object) -> None:
 def types(
     program: ProgramInput,
     *,
-    vibes: Mapping[str, object] | None = None,
+    vibes: InMemory | None = None,
     roots: Iterable[AnyPath] = (),
     shared: Iterable[AnyPath] = (),
     naming: Literal["step", "camel"] | None = None,
@@ -242,7 +244,7 @@ def types(
 @takes_plain_values
 def check(
     *paths: ProgramInput,
-    vibes: Mapping[str, object] | None = None,
+    vibes: InMemory | None = None,
     roots: Iterable[AnyPath] = (),
     shared: Iterable[AnyPath] = (),
     locked: bool = False,
@@ -277,7 +279,7 @@ def check(
 def registry(
     path: AnyPath = ".",
     *,
-    vibes: Mapping[str, object] | None = None,
+    vibes: InMemory | None = None,
     roots: Iterable[AnyPath] = (),
     shared: Iterable[AnyPath] = (),
 ) -> referencing.Registry[Json]:
@@ -300,7 +302,7 @@ def registry(
 def _project(
     roots: Iterable[AnyPath],
     shared: Iterable[AnyPath],
-    vibes: Mapping[str, object] | None,
+    vibes: InMemory | None,
     report: Report,
     *,
     locked: bool = False,
@@ -328,7 +330,7 @@ Handlers: TypeAlias = Activities | Mapping[str, object] | Iterable[object]
 
 def run(
     program: ProgramLike,
-    input: Json = None,  # noqa: A002  -- its name
+    input: JsonLike = None,  # noqa: A002  -- its name
     *,
     model: Model | str | None = None,
     activities: Handlers = (),
@@ -342,7 +344,7 @@ def run(
     tokens: int | None = None,
     settings: Mapping[str, object] | None = None,
     rehearse: RehearseMode = False,
-    vibes: Mapping[str, object] | None = None,
+    vibes: InMemory | None = None,
     roots: Iterable[str | os.PathLike[str]] = (),
     shared: Iterable[str | os.PathLike[str]] = (),
     watch: Sink | None = None,
@@ -352,8 +354,8 @@ def run(
         run = instrc.run('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted({"draft": {}}))
 
     `program` is a path (`.aug`, `.vibe.json`, or a compiled `.json`), the text of a program, or a compiled document.
-    `input` is `prompt`, or an object of inputs by name.  `model` is an object with the method of `instrc.Model`, or a text as for
-    `--model`, before that of the project; where none is chosen, that is a problem.  `settings` are like `{"temperature": 0}`.
+    `input` is `prompt`, or an object of inputs by name; models and dates are JSON too.  `model`, an object like `instrc.Model` or
+    a text as for `--model`, comes before that of the project; no model is a problem.  `settings` are like `{"temperature": 0}`.
     `activities` are functions by name, functions marked with `instrc.activity`, or the JSON of processes by name; they come
     before those of `[tool.instrc.activities]`.  `people` answers questions immediately; without it the run waits.
     `checks` are functions that check the value of a step: if one returns a text (the error), the model is asked again.
@@ -391,7 +393,7 @@ def run(
 @takes_plain_values_async
 async def run_async(
     program: ProgramLike,
-    input: Json = None,  # noqa: A002  -- its name
+    input: JsonLike = None,  # noqa: A002  -- its name
     *,
     model: Model | str | None = None,
     activities: Handlers = (),
@@ -405,7 +407,7 @@ async def run_async(
     tokens: int | None = None,
     settings: Mapping[str, object] | None = None,
     rehearse: RehearseMode = False,
-    vibes: Mapping[str, object] | None = None,
+    vibes: InMemory | None = None,
     roots: Iterable[str | os.PathLike[str]] = (),
     shared: Iterable[str | os.PathLike[str]] = (),
     watch: Sink | None = None,
@@ -439,10 +441,10 @@ async def run_async(
 @takes_plain_values
 def rehearse(
     program: ProgramLike,
-    input: Json = None,  # noqa: A002  -- its name
+    input: JsonLike = None,  # noqa: A002  -- its name
     *,
     export: str | None = None,
-    vibes: Mapping[str, object] | None = None,
+    vibes: InMemory | None = None,
     roots: Iterable[str | os.PathLike[str]] = (),
     shared: Iterable[str | os.PathLike[str]] = (),
 ) -> Rehearsal:
@@ -459,8 +461,9 @@ def rehearse(
     return rehearsal(prepared, input)
 
 
-def rehearsal(prepared: Prepared, given: Json) -> Rehearsal:
+def rehearsal(prepared: Prepared, value: JsonLike) -> Rehearsal:
     """Return the rehearsal of a prepared program; `CompileError` if the input does not fit."""
+    given = cast("Json", json_of(value))
     inputs: dict[str, Json] = given if isinstance(given, dict) else {} if given is None else {"prompt": given}
     wrong: list[Problem] = []
     made = made_inputs(prepared.inputs)
@@ -533,7 +536,7 @@ def _prepared(
     export: str | None,
     roots: Iterable[AnyPath],
     shared: Iterable[AnyPath],
-    vibes: Mapping[str, object] | None,
+    vibes: InMemory | None,
 ) -> Prepared:
     """Return a program that can run; what is suspicious in it, or lost of a vibe, is a warning of Python."""
     report = Report()

@@ -154,7 +154,7 @@ def test_a_traceback_says_where_and_the_way_out(program: Path) -> None:
     with pytest.raises(instrc.CompileError) as caught:
         instrc.compile("tool a = Gret(prompt);\ntool b = Anser(prompt);")
     told = "".join(traceback.format_exception(caught.value))
-    assert "program.aug:1:10: unknown-name: nothing is called `Gret`\n  hint: did you mean `greet`?" in told
+    assert "program.aug:1:10: unknown-name: nothing is called `Gret`\n  hint: did you mean `Greet`?" in told
     assert "program.aug:2:10" in told
     caught.value.add_note("said by the caller")
     assert "said by the caller" in "".join(traceback.format_exception(caught.value))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias, TypeVar
 
 from instrc.compiler.ir import instruction_kind
 from instrc.problems.importing import ReadOtherwise
@@ -82,16 +83,71 @@ def _no_schema(value: object, option: str, reason: str = "") -> CompileError:
 # Vibes that a caller gives from memory, by name: their schemas, whatever form they are given in.
 
 
-def schemas_in_memory(vibes: Mapping[str, object] | None, report: Report) -> dict[str, Json] | None:
+InMemory: TypeAlias = Mapping[str, object] | Iterable[object]
+"""Vibes from memory: by name, or classes and functions that have a name themselves."""
+_T = TypeVar("_T")
+_NAME = "__instruction_name__"
+
+
+def instruction(*, name: str) -> Callable[[_T], _T]:
+    """Give a class or a function the name by which programs call it, for a list of `vibes`.
+
+        @instrc.instruction(name="Send_Activity")
+        def send(text: str) -> str:
+            return f"sent: {text}"
+
+        run = instrc.run("Send_Activity(text: prompt)", "Hello", vibes=[send], activities=[send])
+
+    A name that ends in `_User` is a step of a person, one that ends in `_Activity` a step of the server.
+    Without it, the name is that of the class or the function itself.
+    """
+    if not arguments.text("name", name).strip():
+        message = "an instruction needs a name"
+        raise TypeError(message)
+
+    def mark(value: _T) -> _T:
+        try:
+            setattr(value, _NAME, name)
+        except Exception as error:
+            message = f"{arguments.excerpt(value)} cannot be given a name: give it by name, as `vibes={{…}}`"
+            raise TypeError(message) from error
+        return value
+
+    return mark
+
+
+def instruction_name(value: object) -> str | None:
+    """Return the name that a class, a function or a tool has as an instruction; a subclass has not that of its base."""
+    own = vars(value) if isinstance(value, type) else {_NAME: arguments.attribute(value, _NAME)}
+    names = (own.get(_NAME), *(arguments.attribute(value, word) for word in ("activity_name", "__name__", "name")))
+    return next((name for name in names if isinstance(name, str)), None)
+
+
+def _by_name(vibes: InMemory) -> Mapping[str, object]:
+    """Return vibes from memory by name; a `CompileError` for one without a name, and for two of one name."""
+    if isinstance(vibes, Mapping) and all(isinstance(name, str) for name in vibes):
+        return vibes
+    wanted = "a mapping from names to schemas, or a list of classes and functions"
+    if isinstance(vibes, str | bytes | Mapping) or not isinstance(vibes, Iterable):
+        raise CompileError([InvalidOption(option="vibes", given=arguments.excerpt(vibes), wanted=wanted)])
+    found: dict[str, object] = {}
+    for place, value in enumerate(vibes):
+        name = instruction_name(value)
+        if name is None or name in found:
+            wanted = "a class or a function with a name of its own; give others by name, as `vibes={…}`"
+            said = arguments.excerpt(value) if name is None else f"a second `{name}`"
+            raise CompileError([InvalidOption(option=f"vibes[{place}]", given=said, wanted=wanted)])
+        found[name] = value
+    return found
+
+
+def schemas_in_memory(vibes: InMemory | None, report: Report) -> dict[str, Json] | None:
     """Return the schemas of what is given as vibes, with notes in the report; all that has none is raised at once."""
     if vibes is None:
         return None
-    if not isinstance(vibes, Mapping) or not all(isinstance(name, str) for name in vibes):
-        wanted = "a mapping from names to schemas"
-        raise CompileError([InvalidOption(option="vibes", given=arguments.excerpt(vibes), wanted=wanted)])
     found: dict[str, Json] = {}
     wrong: list[Problem] = []
-    for name, value in vibes.items():
+    for name, value in _by_name(vibes).items():
         word, _, _ = name.rpartition("/")[2].partition("@")
         try:
             found[name], notes = schema_in_memory(value, f'vibes["{name}"]', called=instruction_kind(word) == "server")

@@ -15,13 +15,26 @@ from instrc import problems
 from instrc.engines.memory import LiveRun, StoredRun, questions_of
 from instrc.problems.problem import CompileError
 from instrc.runtime.effects import Invention
-from instrc.runtime.engine import Engine, EngineOptions, Equip, Launch, Question, Run, RunReport, RunStatus, TracedEngine, chosen
+from instrc.runtime.engine import (
+    Engine,
+    EngineOptions,
+    Equip,
+    Launch,
+    Question,
+    Run,
+    RunReport,
+    RunStatus,
+    TracedEngine,
+    answer_copied,
+    chosen,
+)
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.traces import Event
 from instrc.text.files import read_whole
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject
+from instrc.tools.python_values import JsonLike
 
 # The engine `memory`: a run is carried on by the process that starts or answers it, and its state is kept in a folder.
 #
@@ -234,6 +247,12 @@ class EngineRun(Run):
         return [question.apart() for question in self.report.questions]
 
     @property
+    def only_step(self) -> str | None:
+        """The name of the only step of a program, which has no key in its record."""
+        step = self.report.how.get("step")
+        return step if isinstance(step, str) else None
+
+    @property
     def invented(self) -> tuple[Invention, ...]:
         """What was made from its schema."""
         return self.report.invented
@@ -243,9 +262,9 @@ class EngineRun(Run):
         """What has happened, in order, as far as it is noted on this machine."""
         return self.engine.trace(self.id)
 
-    async def answer_async(self, step: str, data: Json) -> EngineRun:
+    async def answer_async(self, step: str, data: JsonLike) -> EngineRun:
         """Do what `answer` does, from code that is asynchronous."""
-        self.report = await self.engine.answer(self.id, step, data)
+        self.report = await self.engine.answer(self.id, step, answer_copied(step, data))
         return self
 
     async def resume_async(self) -> EngineRun:

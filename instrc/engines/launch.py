@@ -52,6 +52,7 @@ from instrc.text.arguments import is_on
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_integer, as_object, as_text, as_texts, tokens, without_type
 from instrc.text.names import file_name
+from instrc.tools.python_values import JsonLike, json_of
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.settings import REQUEST, RequestSettings, Settings, read_settings, request_settings
 
@@ -263,6 +264,7 @@ class Launcher:
         how |= {"invented": invented} if invented or rehearse else {}
         if self.set:
             how["set"] = as_object(cast("Json", self.set))
+        how |= {"step": self.plan["options"]["step"]} if "step" in self.plan["options"] else {}
         return {**how, "own": [*own.words]} if own.words else how
 
     def effects(self, run: str, watch: Sink | None) -> Effects:
@@ -273,7 +275,7 @@ class Launcher:
             model = model_of(words, self.prepared.folder, request_table(self.prepared.settings, self.how))
         return equipped(self.prepared, self.plan, run, model, self.activities, told_apart(watch), self.own.checks, self.how)
 
-    def launch(self, given: Json, run: str | None = None, entry: Json = None) -> Launch:
+    def launch(self, given: JsonLike, run: str | None = None, entry: Json = None) -> Launch:
         """Return a run that is to begin; `CompileError` if its inputs do not fit.
 
         `entry` is the answer of its first chunk, where that is filled already.
@@ -321,16 +323,19 @@ def new_id(name: str) -> str:
     return f"{word or 'run'}-{token_hex(3)}"
 
 
-def given_inputs(declared: Json, given: Json, wrong: list[Problem]) -> dict[str, Json]:
+def given_inputs(declared: Json, value: JsonLike, wrong: list[Problem]) -> dict[str, Json]:
     """Return the inputs by name: an object gives them so, anything else is `prompt`; one that is left out has its default.
 
     `declared` has their schemas by name; where it is no object nothing is known of them, and nothing is refused.
     """
+    given = cast("Json", json_of(value))
     inputs: dict[str, Json] = dict(given) if isinstance(given, dict) else {} if given is None else {"prompt": given}
     if not isinstance(declared, dict):
         return inputs
     wrong += [
-        problems.runs.InvalidInput(word=name, reason=f"is not declared; there are {names_as_text(declared)}")
+        problems.runs.InvalidInput(
+            word=name, reason=f"is not declared; there are {names_as_text(declared)}", only_prompt=declared.keys() <= {"prompt"}
+        )
         for name in inputs
         if name not in declared and name != "prompt"
     ]

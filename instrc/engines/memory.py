@@ -16,6 +16,7 @@ from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, 
 from instrc.runtime.traces import Event
 from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, JsonObject
+from instrc.tools.python_values import JsonLike
 
 _PATIENCE = 3
 """Wrong answers to one question; after them it stays open."""
@@ -223,6 +224,11 @@ class LiveRun(Run):
         return self.effects.run
 
     @property
+    def only_step(self) -> str | None:
+        """The name of the only step of a program, which has no key in its record."""
+        return self.plan["options"].get("step")
+
+    @property
     def invented(self) -> tuple[Invention, ...]:
         """What was made from its schema."""
         return self.effects.invented
@@ -265,7 +271,7 @@ class LiveRun(Run):
             return []
         return questions_of(self.stored())
 
-    async def answer_async(self, step: str, data: Json) -> LiveRun:
+    async def answer_async(self, step: str, data: JsonLike) -> LiveRun:
         """Do what `answer` does, from code that is asynchronous."""
         if self.overdue:
             await self.resume_async()
@@ -308,9 +314,9 @@ class LiveRun(Run):
         self.cancelled = self._outcome is None
         return self
 
-    def accept(self, step: str, data: Json) -> None:
+    def accept(self, step: str, answer: JsonLike) -> None:
         """Take an answer in, without going on."""
-        data = answer_copied(step, data)
+        data = answer_copied(step, answer)
         question = chosen(self._questions, step, self.id)
         below, slash, asked = question.id.partition("/")
         if slash:

@@ -104,9 +104,13 @@ class InvalidInput(Problem):
     reason: str
     beside_text: bool = False
     """Whether a text was given: it fills only `prompt`, and this input needs an object."""
+    only_prompt: bool = False
+    """Whether an object was given where `prompt` is the only input."""
 
     @property
     def hint(self) -> str | None:
+        if self.only_prompt:
+            return 'an object names the inputs; to give it whole as the prompt, write `{ "prompt": … }` around it'
         if not self.beside_text:
             return None
         return f'a text fills only `prompt`; give an object that names the inputs: `{{ "{self.word}": … }}`'

@@ -7,6 +7,7 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, TypeVar, cast
 
+from instrc.compiler.resolve import instruction_name
 from instrc.runtime.interpreter.documents import Complaint, bare_name
 from instrc.schema.validation import SchemaValidator, Violation, is_valid, validate
 from instrc.text.arguments import excerpt, several, text
@@ -183,7 +184,7 @@ class Activities:
                 self.add(name, value)
         else:
             for value in () if given is None else several("activities", given):
-                self.add(getattr(value, "activity_name", getattr(value, "__name__", "")), value)
+                self.add(instruction_name(value) or "", value)
 
     def add(self, name: str, value: object, *, retry: Retry | None = None, input: object = None) -> None:  # noqa: A002  -- its name
         """Register a callable, an `Activity`, or the JSON of a process under a name.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -11,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from inspect import isawaitable
 from pathlib import Path
 from time import monotonic
-from typing import Final, Literal, Protocol, TypeAlias, TypedDict, TypeVar, runtime_checkable
+from types import UnionType
+from typing import Final, Literal, Protocol, TypeAlias, TypedDict, TypeVar, overload, runtime_checkable
 from weakref import WeakSet
 
 from instrc import problems
@@ -20,7 +22,10 @@ from instrc.runtime.boundary import ForeignError, NotJsonError, copy_of, guarded
 from instrc.runtime.effects import INVENTIONS, Effects, Invention
 from instrc.runtime.interpreter import documents
 from instrc.runtime.traces import Event, Sink, join_sinks, read_trace, told_apart, written_to
+from instrc.schema.strip import holds_meta, split
 from instrc.text.jsonvalue import Json, JsonObject, as_texts
+from instrc.tools.python_types import Adapter
+from instrc.tools.python_values import JsonLike, as_instance
 
 _T = TypeVar("_T")
 
@@ -29,7 +34,7 @@ _T = TypeVar("_T")
 
 RunStatus: TypeAlias = Literal["running", "waiting", "done", "failed", "stopped", "cancelled"]
 Asker: TypeAlias = Literal["person", "system"]
-People: TypeAlias = Callable[[documents.UserCommand], Json]
+People: TypeAlias = "Callable[[documents.UserCommand], JsonLike | Awaitable[JsonLike]]"
 """Answers a question, at once or as a coroutine; `None` leaves it open."""
 
 
@@ -82,9 +87,7 @@ def chosen(questions: list[Question], step: str, run: str) -> Question:
     ways = (
         lambda question: question.id == step,
         lambda question: step in question.steps,
-        lambda question: (
-            not documents.is_numbered(step) and documents.bare_name(step) in map(documents.bare_name, question.steps)
-        ),
+        lambda question: not documents.is_numbered(step) and _bare_instruction(step) in map(documents.bare_name, question.steps),
         lambda question: question.id.rpartition(".")[2] == step,
     )
     for way in ways:
@@ -396,11 +399,16 @@ class Run(ABC):
 
     @property
     @abstractmethod
+    def only_step(self) -> str | None:
+        """The name of the only step of a program, which has no key in its record; `None` where steps have keys."""
+
+    @property
+    @abstractmethod
     def trace(self) -> list[Event]:
         """What has happened, in order."""
 
     @abstractmethod
-    async def answer_async(self, step: str, data: Json) -> Run:
+    async def answer_async(self, step: str, data: JsonLike) -> Run:
         """Do what `answer` does, from code that is asynchronous."""
 
     @abstractmethod
@@ -414,8 +422,11 @@ class Run(ABC):
     def __repr__(self) -> str:
         return f"<run {self.id}: {self.status}>"
 
-    def answer(self, step: str, data: Json) -> Run:
-        """Answer a question, by its id, a step or a chunk of it, and carry the run on. A wrong answer leaves it open."""
+    def answer(self, step: str, data: JsonLike) -> Run:
+        """Answer a question, by its id, a step or a chunk of it, and carry the run on. A wrong answer leaves it open.
+
+        The answer is JSON, or a model, a dataclass or the like, `run.answer("approve", Approve(decision="Reject"))`.
+        """
         return run_to_end(self.answer_async(step, data))
 
     def resume(self) -> Run:
@@ -435,6 +446,61 @@ class Run(ABC):
     def value(self) -> Json:
         """What the last step has brought; `RunFailedError` if the run has not come to its end."""
         return self._done()["value"]
+
+    @overload
+    def value_as(self, model: type[_T] | Adapter[_T]) -> _T: ...
+
+    @overload
+    def value_as(self, model: UnionType) -> object: ...
+
+    def value_as(self, model: type[_T] | Adapter[_T] | UnionType) -> object:
+        """Return `value` as an instance of a model, a dataclass, a `TypedDict`; a `CompileError` says why it is none.
+
+        A `TypeAdapter` is for all other types: `run.value_as(TypeAdapter(list[Draft]))`.
+        """
+        return as_instance(self.value, self.value, (), model)
+
+    @overload
+    def output_as(self, model: type[_T] | Adapter[_T]) -> _T: ...
+
+    @overload
+    def output_as(self, model: UnionType) -> object: ...
+
+    def output_as(self, model: type[_T] | Adapter[_T] | UnionType) -> object:
+        """Return `output` as an instance, as `value_as` does; `instrc types` writes a class for it."""
+        return as_instance(self.output, self.output, (), model)
+
+    @overload
+    def step(self, name: str) -> Json: ...
+
+    @overload
+    def step(self, name: str, *, as_: type[_T] | Adapter[_T]) -> _T: ...
+
+    @overload
+    def step(self, name: str, *, as_: UnionType) -> object: ...
+
+    def step(self, name: str, *, as_: type[_T] | Adapter[_T] | UnionType | None = None) -> object:
+        """Return what a step has brought so far, without thoughts and metrics, by its name in the program or its key.
+
+            run = instrc.run('@{ title: "Draft", type: "object" }', "x", model=instrc.Scripted([{}]), id="letter-2")
+            assert run.step("draft") == {}
+
+        Of a step in an `each` or a `repeat` it is the list of its values, one for each element or round.
+        `as_` is the class of the value, as for `value_as`.
+        A `CompileError` if the run has not come to the step, or several have the name.
+        """
+        record = self.record or {}
+        only = self.only_step
+        values = _values_of_steps(record) if only is None else dict(zip([only], record.values(), strict=False))
+        found = [name] if name in values else [key for key in values if documents.bare_name(key) == _bare_instruction(name)]
+        if len(found) != 1:
+            wanted = (
+                f"one of {', '.join(f'`{key}`' for key in found or values) or 'the steps that the run has come to, none yet'}"
+            )
+            raise CompileError([problems.settings.InvalidOption(option="step", given=f"`{name}`", wanted=wanted)])
+        whole = values[found[0]]
+        value = split(whole)["output"] if holds_meta(whole) else whole
+        return value if as_ is None else as_instance(whole, value, (), as_)
 
     def _done(self) -> documents.Done:
         outcome = self.outcome
@@ -467,6 +533,37 @@ class Run(ABC):
             if event["event"] == "answered" and (event["run"], event["id"]) not in rejected:
                 found |= {f"{event['id']}.{path}": value for path, value in event["metrics"].items()}
         return found
+
+
+def _bare_instruction(name: str) -> str:
+    """Return the name of an instruction as it is compared with keys: those of servers and people are without their endings."""
+    return documents.bare_name(re.sub(r"_(Activity|User)$", "", name))
+
+
+def _values_of_steps(record: Json) -> JsonObject:
+    """Return what steps have brought, by their keys: of those of a block that is carried out again, all their values."""
+    found: JsonObject = {}
+    outputs: set[str] = set()
+    for name, part in record.items() if isinstance(record, dict) else ():
+        if isinstance(part, list):
+            several: dict[str, list[Json]] = {}
+            for each in part:
+                for key, value in _values_of_steps(each).items():
+                    several.setdefault(key, []).append(value)
+            inner: JsonObject = {**several}
+        elif re.fullmatch(r"(llm|user|server)Context\d+", name) and isinstance(part, dict):
+            inner = part
+            outputs |= part.keys() if name.startswith("server") else set()
+        else:
+            inner = _values_of_steps(part)
+        for key, value in inner.items():
+            before = found.get(key)
+            found[key] = {**before, **value} if isinstance(before, dict) and isinstance(value, dict) else value
+    for key in outputs:  # what the server gives, unless a model has filled in the inputs beside it
+        value = found[key]
+        if isinstance(value, dict) and value.keys() == {"output"}:
+            found[key] = value["output"]
+    return found
 
 
 def words_of(outcome: documents.Outcome | None) -> str:

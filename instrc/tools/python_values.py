@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial, wraps
 from types import UnionType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, cast
 
 from instrc.problems.problem import CompileError
 from instrc.problems.settings import InvalidOption, MissingExtra
@@ -22,7 +22,7 @@ from instrc.schema.validation import Violation
 from instrc.text import arguments
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, pointer
-from instrc.tools.python_types import Adapter, is_adapter, why_undescribed, with_input_names, with_readable_dicts
+from instrc.tools.python_types import Adapter, LibraryTool, is_adapter, why_undescribed, with_input_names, with_readable_dicts
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -30,6 +30,25 @@ if TYPE_CHECKING:
 
 # Read an instance of a typed class of Python as JSON: models of pydantic, dataclasses, enumerations, dates, named tuples.
 
+
+class _Dataclass(Protocol):
+    __dataclass_fields__: ClassVar[dict[str, Any]]  # Any: as typeshed has it, for instances of all dataclasses
+
+
+JsonLike: TypeAlias = (
+    Json
+    | Mapping[str, object]
+    | Sequence[object]
+    | LibraryTool
+    | _Dataclass
+    | dt.date
+    | dt.time
+    | dt.timedelta
+    | decimal.Decimal
+    | uuid.UUID
+    | enum.Enum
+)
+"""JSON, or what becomes JSON: models of pydantic, dataclasses, dates and the like, also inside of lists and objects."""
 
 _PLAIN = (str, int, float, bool, type(None))
 _KNOWN = (enum.Enum, dt.date, dt.time, dt.timedelta, decimal.Decimal, uuid.UUID)

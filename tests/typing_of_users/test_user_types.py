@@ -13,6 +13,8 @@ from types import MappingProxyType
 import pytest
 
 RIGHT = """
+from dataclasses import dataclass
+from datetime import date
 from typing import Literal, TypedDict, assert_type
 
 import instrc
@@ -86,6 +88,48 @@ assert_type(instrc.flatten(Reply, trace=True), instrc.Flat)
 assert not instrc.check_plan([], [look_up, Reply])
 assert not instrc.check_plan([], {"look_up": look_up})
 instrc.compile("LookUp_Activity(word: prompt)", vibes={"LookUp_Activity": look_up})
+
+
+@instrc.instruction(name="Approve_User")
+class Approve(BaseModel):
+    decision: Literal["Approve", "Reject"]
+
+
+@dataclass
+class Order:
+    item: str
+    due: date
+
+
+@instrc.instruction(name="Send_Activity")
+def send_reply(text: str) -> list[str]:
+    return [text]
+
+
+def decide(question: object) -> Approve:
+    return Approve(decision="Approve")
+
+
+assert_type(Approve(decision="Reject").decision, Literal["Approve", "Reject"])
+assert_type(send_reply("a"), list[str])
+script = instrc.Scripted({"reply": Reply(text="Yes."), "order": [Order("cake", date(2026, 1, 1))]})
+order = Order("cake", date(2026, 1, 1))
+given: dict[str, list[date]] = {"prompt": [date(2026, 1, 1)]}
+for asked in (order, given, Reply(text="Yes."), "a text", {"prompt": order, "days": [date(2026, 1, 1)]}):
+    run = instrc.run(
+        "Approve_User(Reply(prompt))", asked, vibes=[Reply, Approve, send_reply], activities=[send_reply], people=decide
+    )
+assert_type(run.value_as(Approve), Approve)
+assert_type(run.value_as(Reply | Approve), object)
+assert_type(run.value_as(list[str]), list[str])
+assert_type(run.output_as(TypeAdapter(dict[str, Reply])), dict[str, Reply])
+assert_type(run.step("draft", as_=Reply), Reply)
+assert_type(run.step("draft", as_=list[Reply]), list[Reply])
+assert_type(run.answer("approve", Approve(decision="Approve")), instrc.Run)
+run.answer("order", order)
+run.answer("approve", {"decision": "Approve"})
+run.step("draft")
+instrc.run("Reply", model=script)
 """
 
 WRONG = [
@@ -96,6 +140,9 @@ WRONG = [
     ('instrc.compile("A", naming="snake")', "snake"),
     ("instrc.compile(3)", "int"),
     ('instrc.run("A", engine="durabel")', "durabel"),
+    ('instrc.run("A", rehearse="all")', "all"),
+    ('instrc.run("A", len)', "Sized"),
+    ("instrc.run('A').answer('a', len)", "Sized"),
 ]
 
 

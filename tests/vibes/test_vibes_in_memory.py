@@ -285,3 +285,47 @@ def test_a_wrong_one_is_told_before_anything_runs() -> None:
 def test_what_a_run_loses_of_a_tool_is_a_warning() -> None:
     with pytest.warns(instrc.CompileWarning, match="results-left-out"):
         instrc.run("Draft", vibes={"Draft": {**TOOLS["mcp"], "outputSchema": SCHEMA}}, model="sample")
+
+
+def send(text: str) -> int:
+    return len(text)
+
+
+@instrc.instruction(name="Ask_User")
+class Ask(Letter):
+    pass
+
+
+class AskAgain(Ask):
+    """It has a name of its own, not that of its base."""
+
+
+def test_classes_and_functions_in_a_list_go_by_their_names() -> None:
+    vibes = [Letter, Reply, Note, Ask, AskAgain, instrc.instruction(name="Send_Activity")(send)]
+    [process] = instrc.compile("Letter | Reply | Note | Ask_User | AskAgain | Send_Activity", vibes=vibes, emit="result")
+    keys = [key.partition("_")[2] for key in process["properties"]]
+    assert keys == ["letter", "reply", "note", "ask", "ask_again", "send"]
+    assert instrc.check("Letter |\nReply", vibes=vibes) == ()
+    [tool] = instrc.compile("Mail", vibes=[instrc.Tool("Mail", SCHEMA)])
+    assert list(tool["properties"]) == ["text"]
+
+
+@pytest.mark.parametrize(
+    ("vibes", "says"),
+    [
+        ([Reply, Reply], r"`vibes\[1\]` must be .*, not a second `Reply`"),
+        ([SCHEMA], r"`vibes\[0\]` must be a class or a function with a name of its own"),
+        ("Reply", "`vibes` must be a mapping from names to schemas, or a list"),
+        (5, "`vibes` must be a mapping from names to schemas, or a list"),
+        ([5], r"`vibes\[0\]` must be"),
+    ],
+)
+def test_what_has_no_name_of_its_own_is_given_by_name(vibes: Any, says: str) -> None:
+    with pytest.raises(instrc.CompileError, match=says):
+        instrc.compile("Reply", vibes=vibes)
+
+
+@pytest.mark.parametrize("name", ["", " ", 5, None])
+def test_an_instruction_has_a_name(name: Any) -> None:
+    with pytest.raises(TypeError, match="name"):
+        instrc.instruction(name=name)

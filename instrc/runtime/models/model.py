@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn, Protocol
+from typing import NoReturn, Protocol, cast
 
 from instrc.runtime.interpreter.documents import Complaint, ModelCommand, bare_name
 from instrc.text import arguments
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
+from instrc.tools.python_values import JsonLike, json_of
 from instrc.vibes.settings import RequestSettings
 
 
@@ -133,12 +134,14 @@ class Scripted:
     `answers` is a list, taken in order, or an object.
     Its keys are commands (`llmContext1`, `eachContext1[2].llmContext2`, `llmContext1#2` for the second attempt) or chunks, with
     whole answers; or steps (`step1_draft`, or `draft` whatever its number), with what each step gives.
-    A list among its values is taken in order, and its last answer stays.
+    A list among its values is taken in order, and its last answer stays.  Models and dataclasses are answers too.
     """
 
-    def __init__(self, answers: Sequence[Json] | Mapping[str, Json]) -> None:
-        self._list = arguments.several("answers", answers) if not isinstance(answers, Mapping) else None
-        self._named = dict(answers) if isinstance(answers, Mapping) else {}
+    def __init__(self, answers: Sequence[JsonLike] | Mapping[str, JsonLike]) -> None:
+        listed = arguments.several("answers", answers) if not isinstance(answers, Mapping) else None
+        self._list = None if listed is None else [cast("Json", json_of(each)) for each in listed]
+        named = answers if isinstance(answers, Mapping) else {}
+        self._named = {name: cast("Json", json_of(value)) for name, value in named.items()}
         self._bare = {bare_name(name): name for name in self._named}
         self._taken: dict[str, int] = {}
         self.sent: list[Request] = []
