@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -259,8 +260,18 @@ class EngineRun(Run):
 
     @property
     def trace(self) -> list[Event]:
-        """What has happened, in order, as far as it is noted on this machine."""
-        return self.engine.trace(self.id)
+        """What has happened, in order; a `RuntimeWarning` if nothing is noted here of what has happened."""
+        found = self.engine.trace(self.id)
+        if not found:
+            message = f"no trace of `{self.id}` is here: it lies in the folder of the process that has carried the run"
+            warnings.warn(message, RuntimeWarning, stacklevel=2)
+        return found
+
+    @property
+    def usage(self) -> dict[str, float]:
+        """What models have used, as the store has recorded it, else as the trace says."""
+        recorded = self.engine.usage(self.id)
+        return super().usage if recorded is None else recorded
 
     async def answer_async(self, step: str, data: JsonLike) -> EngineRun:
         """Do what `answer` does, from code that is asynchronous."""

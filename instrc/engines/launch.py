@@ -495,6 +495,10 @@ class Host:
         """Return what has happened in a run, in order."""
         return self.engine.trace(run)
 
+    def usage(self, run: str) -> dict[str, float] | None:
+        """Return what models have used in a run; `None` if only its trace says it."""
+        return self.engine.usage(run)
+
     def close(self) -> None:
         """Give the store free; the runs stay as they are."""
         close = getattr(self.engine, "close", None)

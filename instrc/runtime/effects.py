@@ -229,12 +229,13 @@ class Effects:
         parts: Split = {"output": None, "thoughts": {}, "metrics": {}}
         if holds_meta(answer):
             parts = split(answer, command["schema"])
+        cost = reply.cost if reply.cost is not None else cost_of(self.prices, reply.model, reply.usage)
         facts: EventFacts = {
             "answer": answer,
             "thoughts": parts["thoughts"],
             "metrics": parts["metrics"],
             "usage": reply.usage,
-            "cost": reply.cost if reply.cost is not None else cost_of(self.prices, reply.model, reply.usage),
+            "cost": cost,
             "model": reply.model,
             "repairs": [*reply.repairs, *numbered],
             "complaints": [*reply.complaints, *(each for each in wrong if each not in reply.complaints)],
@@ -248,7 +249,12 @@ class Effects:
         if reply.notes:
             facts["notes"] = [*reply.notes]
         self.tell("answered", command["id"], **facts)
-        return {"ok": answer, "usage": reply.usage, **({"complaints": wrong} if wrong else {})}
+        result: Result = {"ok": answer, "usage": reply.usage}
+        if cost is not None:
+            result["cost"] = cost
+        if wrong:
+            result["complaints"] = wrong
+        return result
 
     def _checked(self, command: ModelCommand, answer: Json) -> list[Complaint]:
         """Return what the project's own checks say of the steps in an answer."""

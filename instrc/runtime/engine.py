@@ -185,6 +185,10 @@ class TracedEngine:
         """Return what has happened in a run, in order, as far as it is noted on this machine."""
         return [] if self.folder is None else read_trace(self.folder, run)
 
+    def usage(self, run: str) -> dict[str, float] | None:  # noqa: ARG002  -- others know it
+        """Return what models have used in a run; `None` if only its trace says it."""
+        return None
+
     def sink(self) -> Sink:
         """Return what takes the events of runs: the traces, if they are kept, then whoever watches."""
         traces = self.folder if self.keep == "all" else None
@@ -214,6 +218,9 @@ class Engine(Protocol):
 
     def trace(self, run: str) -> list[Event]:
         """Return what has happened in a run, in order."""
+
+    def usage(self, run: str) -> dict[str, float] | None:
+        """Return what models have used in a run; `None` if only its trace says it."""
 
 
 class UnreachableError(CompileError):

@@ -23,7 +23,7 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Command, FireCommand, Outcome, PinnedPlan, Result, State
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
 from instrc.runtime.secrets import redacted
-from instrc.runtime.traces import begun_before, read_trace
+from instrc.runtime.traces import begun_before
 from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, JsonObject
 
@@ -246,6 +246,7 @@ class RunCarrier(Protocol):
     """What carries runs, with what each run needs."""
 
     location: RunStore
+    engine: sa.Engine
     client: DBOSClient
     claims: Claims
     make_effects: MakeEffects
@@ -443,7 +444,7 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     port = live.port = DurablePort(effects, carrier.people, journal, _record, live.resting)
     if steps:
         effects.tell("resumed", steps=len(steps))
-    port.begun = begun_before(read_trace(carrier.location.folder, run), run)
+    port.begun = begun_before(await asyncio.to_thread(store.trace_of, carrier.location, carrier.engine, run), run)
     for command in journal.unfired.values():
         await port.fire(command)
     outcome = await drive(plan, journal.state, port)

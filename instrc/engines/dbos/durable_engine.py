@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import TypeVar, Unpack
@@ -36,6 +36,7 @@ from instrc.runtime.engine import (
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Command, Outcome, PinnedPlan, State
 from instrc.runtime.secrets import redacted
+from instrc.runtime.traces import Event, Sink, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
 # How the runs of a store stand, from what is recorded of them; nothing is written.
@@ -109,6 +110,11 @@ class StoreClient:
     def __init__(self, location: RunStore) -> None:
         self.location = location
         self._engine: sa.Engine | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the store is open in this process."""
+        return self._engine is not None
 
     def db(self) -> sa.Engine:
         """Return the store."""
@@ -189,6 +195,35 @@ class DurableEngine(TracedEngine):
         super().__init__(self.location.folder, equip, options)
         self.asker: StoreClient = StoreClient(self.location)
         self._runner: Runner | None = None
+        self._events: store.EventWriter = store.EventWriter(self.asker.db)
+
+    def trace(self, run: str) -> list[Event]:
+        """Return what has happened in a run, in order, whichever machine it happened on."""
+        self._events.flush()
+        with self._reading() as engine:
+            return store.trace_of(self.location, engine, run)
+
+    def sink(self) -> Sink:
+        """Return what takes the events of runs: the traces, in the folder or on the server, then whoever watches."""
+        return super().sink() if self.location.is_local or self.keep != "all" else join_sinks(self._events, self.watch)
+
+    def usage(self, run: str) -> dict[str, float] | None:
+        """Return what models have used in a run and those below it, as it is recorded."""
+        with self._reading() as engine, store.trouble(self.location):
+            client = store.client_of(engine)
+            names = [run, *(row.workflow_id for row in client.list_workflows(workflow_id_prefix=f"{run}/"))]
+            entries = [entry for name in names for entry in entries_of(client.list_workflow_steps(name))]
+        return store.usage_of(result for entry in entries for _, result in entry.get("results", ()))
+
+    @contextmanager
+    def _reading(self) -> Iterator[sa.Engine]:
+        """Give the store for a moment, and close it afterwards if nobody else here uses it."""
+        was_open = self.asker.is_open
+        try:
+            yield self.asker.db()
+        finally:
+            if not was_open:
+                self.asker.close()
 
     async def start(self, launch: Launch) -> RunReport:
         """Begin a run, and wait until it ends or waits for somebody; a run that was begun in the same way goes on."""
@@ -293,7 +328,8 @@ class DurableEngine(TracedEngine):
         if runner is None or await asyncio.to_thread(lambda: runner.lock.is_locked):
             return True
         runner.is_lost = True
-        await asyncio.to_thread(self.close)
+        await asyncio.to_thread(self._close_runner)
+        self.asker.close()
         return False
 
     async def claim(self) -> bool:
@@ -325,10 +361,14 @@ class DurableEngine(TracedEngine):
 
     def close(self) -> None:
         """Leave the runs as they are, and give the store free."""
+        self._close_runner()
+        self._events.close()
+        self.asker.close()
+
+    def _close_runner(self) -> None:
         if self._runner is not None:
             self._runner.close()
             self._runner = None
-        self.asker.close()
 
     # --- who carries ----------------------------------------------------------------------------------------------------------
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import atexit
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from queue import SimpleQueue
+from time import sleep
+from typing import Final, Literal, TypeAlias
+from zlib import compress, decompress
 
 import sqlalchemy as sa
 from dbos import DBOSClient, DBOSPortableJSONSerializer
@@ -14,7 +20,9 @@ from instrc import problems
 from instrc.engines.stores import RunStore
 from instrc.problems.problem import CompileError
 from instrc.runtime.engine import UnreachableError
+from instrc.runtime.interpreter.documents import Result
 from instrc.runtime.secrets import redacted
+from instrc.runtime.traces import Event, is_event, read_trace
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, as_object
 
@@ -103,8 +111,9 @@ class Letter:
 
 
 def create(engine: sa.Engine) -> None:
-    """Make the table, if it is not there."""
-    _TABLE.create(engine, checkfirst=True)
+    """Make the tables, if they are not there."""
+    for table in (_TABLE, _EVENTS):
+        table.create(engine, checkfirst=True)
 
 
 def send(engine: sa.Engine, letter: Letter) -> None:
@@ -133,3 +142,117 @@ def verdict_of(engine: sa.Engine, letter: str) -> LetterVerdict:
     with engine.connect() as connection:
         found = connection.execute(sa.select(_TABLE.c.verdict).where(_TABLE.c.id == letter)).scalar()
     return _VERDICTS[found or 0]
+
+
+# The traces of a store on a server: a table beside the mail, so that every machine shows them. Those of a folder lie in it.
+
+
+TRACE_EVENTS: Final = 1_000_000
+"""Events of a trace that is read, the first ones."""
+_AT_ONCE = 1000
+"""Events that one statement writes."""
+_PAUSE = 1.0
+"""Seconds before events are written that could not be."""
+_EVENTS = sa.Table(
+    "instrc_events",
+    sa.MetaData(),
+    sa.Column("number", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),
+    sa.Column("run", sa.Text, nullable=False, index=True),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+)
+"""`run` is the one that has begun all others; `body` is the JSON of an event, deflated."""
+
+
+def trace_of(store: RunStore, engine: sa.Engine, run: str) -> list[Event]:
+    """Return the events of a run; of a server also those that an earlier release has noted on this machine."""
+    found: list[Event] = []
+    if not store.is_local:
+        with suppress(sa.exc.SQLAlchemyError), engine.connect() as connection:
+            query = sa.select(_EVENTS.c.body).where(_EVENTS.c.run == run.partition("/")[0]).order_by(_EVENTS.c.number)
+            for (body,) in connection.execute(query.limit(TRACE_EVENTS)):
+                event = loads(decompress(body))
+                found += [event] if is_event(event) else []
+    return found or read_trace(store.folder, run)
+
+
+class EventWriter:
+    """A sink that writes events into a store a moment later, in a thread of its own: no run waits for its trace."""
+
+    def __init__(self, engine: Callable[[], sa.Engine]) -> None:
+        """`engine` is asked each time: the store may have been closed and opened again."""
+        self._engine = engine
+        self._events: SimpleQueue[Event | threading.Event] = SimpleQueue()
+        self._closing = False
+        self._thread: threading.Thread | None = None
+        self._gate = threading.Lock()
+
+    def __call__(self, event: Event) -> None:
+        """Take an event in."""
+        with self._gate:
+            if self._thread is None:
+                self._closing = False
+                self._thread = threading.Thread(target=self._serve, name="instrc-events", daemon=True)
+                self._thread.start()
+                atexit.register(self.close)
+        self._events.put(event)
+
+    def flush(self) -> None:
+        """Wait until what was taken in is written, for a few seconds."""
+        if self._thread is not None:
+            written = threading.Event()
+            self._events.put(written)
+            written.wait(_AT_LONGEST)
+
+    def close(self) -> None:
+        """Write what was taken in, and end."""
+        with self._gate:
+            thread, self._thread = self._thread, None
+        if thread is not None:
+            atexit.unregister(self.close)
+            self._closing = True
+            self._events.put(threading.Event())
+            thread.join(_AT_LONGEST)
+
+    def _serve(self) -> None:
+        while True:
+            taken = [self._events.get()]
+            while len(taken) < _AT_ONCE and not self._events.empty():
+                taken.append(self._events.get())
+            self._write([each for each in taken if not isinstance(each, threading.Event)])
+            for each in taken:
+                if isinstance(each, threading.Event):
+                    each.set()
+            if self._closing and self._events.empty():
+                return
+
+    def _write(self, events: list[Event]) -> None:
+        rows = [{"run": each["run"].partition("/")[0], "body": compress(dumps(each, indent=False).encode())} for each in events]
+        while rows:
+            try:
+                with self._engine().begin() as connection:
+                    connection.execute(sa.insert(_EVENTS), rows)
+            except sa.exc.SQLAlchemyError as error:
+                if self._closing:
+                    message = f"the trace of `{rows[0]['run']}` is not whole: {reason_of(error)}"
+                    warnings.warn(message, RuntimeWarning, stacklevel=2)
+                    return
+                sleep(_PAUSE)
+            else:
+                return
+
+
+_AT_LONGEST = 5.0
+"""Seconds to wait for events to be written."""
+
+
+def usage_of(results: Iterable[Result]) -> dict[str, float]:
+    """Return what models have used, by the results of a run that are recorded."""
+    used: dict[str, float] = {"requests": 0}
+    for result in results:
+        counts = result.get("usage")
+        if counts is not None:
+            used["requests"] += 1
+            for name, count in (*counts.items(), ("cost", result.get("cost"))):
+                if isinstance(count, int | float):
+                    used[name] = used.get(name, 0) + count
+    return used

@@ -121,6 +121,8 @@ class Result(TypedDict, total=False):
     """Of a model's answer that the engine itself did not accept: it is asked again."""
     usage: dict[str, int]
     """Tokens: `input_tokens`, `output_tokens`."""
+    cost: float
+    """In US dollars, if it is known."""
 
 
 # The plan of a run and the state of a run: plain JSON with types, so that both can be kept, sent and continued.

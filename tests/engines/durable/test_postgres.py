@@ -39,6 +39,37 @@ def test_commands_find_a_store_by_its_url(tmp_path: Path, postgres_server: Datab
     assert "no-such-question" in said(tmp_path, *line).stderr
 
 
+def test_a_trace_and_what_was_used_are_known_on_every_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postgres_server: Database, prepared_database: str
+) -> None:
+    url = postgres_server.fresh(prepared_database)
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    here.mkdir()
+    elsewhere.mkdir()
+
+    class Counting:
+        async def answer(self, request: instrc.Request) -> instrc.Reply:
+            wrong = request.command is not None and not request.command["complaints"]
+            return instrc.Reply({"text": 5 if wrong else "x"}, usage={"input_tokens": 7, "output_tokens": 2}, cost=0.5)
+
+    monkeypatch.chdir(here)
+    program = '@{ title: "Draft", type: "object", properties: { text: { type: "string" } } }'
+    run = instrc.run(program, "x", model=Counting(), engine="durable", store=url, id="one")
+    events = run.trace
+    assert [event["event"] for event in events] == ["asked", "answered", "rejected", "asked", "answered", "ended"]
+    used = {"requests": 2, "input_tokens": 14, "output_tokens": 4, "cost": 1.0}
+    assert run.usage == used
+    instrc.close_stores()
+    monkeypatch.chdir(elsewhere)
+    found = instrc.find_run("one", engine="durable", store=url)
+    assert found.usage == used
+    assert found.trace == events
+    instrc.close_stores()
+    shown = said(elsewhere, "trace", "one", "--store", url, "--format", "json")
+    assert [loads(line) for line in shown.stdout.splitlines()] == events
+    assert not (here / ".instrc" / "traces").exists()
+
+
 def test_a_database_without_an_encoding_keeps_every_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postgres_server: Database
 ) -> None:
