@@ -521,7 +521,7 @@ async def find_run_async(
     _require(model, None, id, None, None, watch)
     report = await host.show(arguments.text("id", id))
     own = _own_equipment(model, activities, checks)
-    if report.outcome is None and (own.words or people is not None or watch is not None):
+    if report.status not in {"done", "cancelled"} and (own.words or people is not None or watch is not None):
         host.take(id, Here(own, people, watch))
     return EngineRun(host, report)
 

@@ -13,7 +13,7 @@ from time import time
 from typing import Unpack, cast
 
 from instrc import problems
-from instrc.engines.memory import LiveRun, StoredRun, questions_of
+from instrc.engines.memory import LiveRun, StoredRun, journal_of, questions_of
 from instrc.problems.problem import CompileError
 from instrc.runtime.effects import Invention
 from instrc.runtime.engine import (
@@ -28,10 +28,15 @@ from instrc.runtime.engine import (
     TracedEngine,
     answer_copied,
     chosen,
+    holds,
+    require_ended,
+    status_of,
 )
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Outcome
-from instrc.runtime.traces import Event
+from instrc.runtime.journal import Journal, begun
+from instrc.runtime.retry import RetryOptions
+from instrc.runtime.traces import Event, forget_trace
 from instrc.text.files import read_whole
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject
@@ -86,13 +91,14 @@ class FolderEngine(TracedEngine):
             "ended": None,
             "how": launch.how,
             "plan": launch.plan,
-            "state": versions.begin(launch.plan, launch.inputs),
+            "state": begun(launch.plan, launch.inputs, holds=holds(launch.how)),
             "due": {},
             "later": [],
             "children": {},
+            "entries": [*launch.entries],
             "cancelled": False,
         }
-        return await self._proceed(saved)
+        return await self._proceed(saved, (lambda live: live.enter()) if launch.entries else None)
 
     async def runs(self) -> list[RunReport]:
         """Return all runs that are kept, the latest first."""
@@ -129,17 +135,38 @@ class FolderEngine(TracedEngine):
         """Go on with a run."""
         return await self._proceed(self._load(run))
 
-    async def _proceed(self, saved: RunFile, first: Callable[[LiveRun], None] | None = None) -> RunReport:
-        if saved["cancelled"]:
+    async def retry(self, run: str, options: RetryOptions) -> RunReport:
+        """Go on with a run that has failed, or that is held."""
+        saved = self._load(run)
+        idle = max(time() - (saved["ended"] or time()), 0.0)
+        return await self._proceed(saved, lambda live: live.mend(options, idle), again=True)
+
+    async def journal(self, run: str) -> tuple[Launch, Journal]:
+        """Return what a run began with, and what is recorded of it."""
+        saved = self._load(run)
+        launch = Launch(run, saved["name"], saved["plan"], saved["state"]["inputs"], saved["how"])
+        return launch, journal_of(run, saved, holds=holds(saved["how"]))
+
+    async def delete(self, run: str) -> None:
+        """Forget a run that has ended."""
+        require_ended(_report(self._load(run)))
+        if self.folder is not None:
+            (self.folder / "runs" / f"{run}.json").unlink(missing_ok=True)
+            forget_trace(self.folder, run)
+
+    async def _proceed(self, saved: RunFile, first: Callable[[LiveRun], None] | None = None, *, again: bool = False) -> RunReport:
+        if saved["cancelled"] and not again:
             raise CompileError([problems.runs.NoSuchQuestion(run=saved["run"], step="", open=())])
-        if versions.outcome(saved["plan"], saved["state"]) is not None:
+        if versions.outcome(saved["plan"], saved["state"]) is not None and not again:
             return _report(saved)
-        live = LiveRun(
-            saved["plan"], saved["state"], self.equip(saved["run"], saved["plan"], saved["how"], self.sink()), self.people
-        )
+        effects = self.equip(saved["run"], saved["plan"], saved["how"], self.sink())
+        live = LiveRun(saved["plan"], saved["state"], effects, self.people, holds=holds(saved["how"]))
         live.restore(saved)
+        live.cancelled = saved["cancelled"]
         if first is not None:
             first(live)
+        if again:
+            saved["ended"] = None
         self._keep(saved, live)
         task = self._live[saved["run"]] = asyncio.ensure_future(live.resume_async())
         try:
@@ -169,7 +196,7 @@ class FolderEngine(TracedEngine):
 
     def _save(self, saved: RunFile) -> None:
         """Write the whole anew and put it in place at once."""
-        if self.folder is None or (self.keep == "open" and _report(saved).status != "waiting"):
+        if self.folder is None or (self.keep == "open" and _report(saved).status not in {"waiting", "held"}):
             return
         try:
             (self.folder / "runs").mkdir(parents=True, exist_ok=True)
@@ -198,9 +225,7 @@ def _report(saved: RunFile) -> RunReport:
     plan, state = saved["plan"], saved["state"]
     outcome = versions.outcome(plan, state)
     questions = () if outcome is not None or saved["cancelled"] else tuple(questions_of(saved))
-    status: RunStatus = (
-        outcome["status"] if outcome is not None else "cancelled" if saved["cancelled"] else "waiting" if questions else "running"
-    )
+    status: RunStatus = outcome["status"] if outcome is not None else "cancelled" if saved["cancelled"] else status_of(questions)
     record = versions.record(plan, state)
     return RunReport(
         saved["run"], saved["name"], status, outcome, questions, saved["began"], saved["ended"], saved["how"], record
@@ -286,6 +311,11 @@ class EngineRun(Run):
     async def cancel_async(self) -> EngineRun:
         """Do what `cancel` does, from code that is asynchronous."""
         self.report = await self.engine.cancel(self.id)
+        return self
+
+    async def _retry_async(self, options: RetryOptions) -> EngineRun:
+        """Go on with a run that has failed, or that is held."""
+        self.report = await self.engine.retry(self.id, options)
         return self
 
     @property

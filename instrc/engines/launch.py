@@ -40,11 +40,13 @@ from instrc.runtime.engine import (
     through_losses,
 )
 from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
+from instrc.runtime.journal import Journal
 from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.catalogue import model_of
 from instrc.runtime.models.model import Model, Sample
 from instrc.runtime.models.settings import RequestTable
 from instrc.runtime.plan import plan_digest, plan_of
+from instrc.runtime.retry import RetryOptions
 from instrc.runtime.session import SessionTool
 from instrc.runtime.telemetry import Telemetry, listened, logged
 from instrc.runtime.traces import Event, Sink, join_sinks, told_apart
@@ -491,6 +493,19 @@ class Host:
         """Go on with a run."""
         return await self._ask_people(await self._lasting(lambda _again: self.engine.resume(run)))
 
+    async def retry(self, run: str, options: RetryOptions) -> RunReport:
+        """Go on with a run that has failed, or that is held."""
+        return await self._ask_people(await self.engine.retry(run, options))
+
+    async def journal(self, run: str) -> tuple[Launch, Journal]:
+        """Return what a run began with, and what is recorded of it."""
+        return await self.engine.journal(run)
+
+    async def delete(self, run: str) -> None:
+        """Forget a run that has ended."""
+        await self.engine.delete(run)
+        self._here.pop(run, None)
+
     def trace(self, run: str) -> list[Event]:
         """Return what has happened in a run, in order."""
         return self.engine.trace(run)
@@ -508,7 +523,7 @@ class Host:
     async def _ask_people(self, report: RunReport) -> RunReport:
         here = self._here.get(report.run)
         report = await ask_people(self.engine, report, None if here is None else here.people)
-        if report.outcome is not None or report.status == "cancelled":
+        if report.status in {"done", "cancelled"}:  # any other may be retried
             self._here.pop(report.run, None)
         return report
 

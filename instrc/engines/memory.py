@@ -6,16 +6,33 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import time
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
+from instrc import problems
+from instrc.problems.problem import CompileError
+from instrc.runtime.activities import complaints
 from instrc.runtime.boundary import copy_of, said_by
 from instrc.runtime.effects import Effects, Invention
-from instrc.runtime.engine import People, Question, Run, RunStatus, answer_copied, answer_of, chosen, question_of, require_fit
+from instrc.runtime.engine import (
+    People,
+    Question,
+    Run,
+    RunStatus,
+    answer_copied,
+    answer_of,
+    chosen,
+    decision,
+    questions_in,
+    require_fit,
+    status_of,
+)
 from instrc.runtime.interpreter import documents, versions
+from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
+from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.runtime.traces import Event
 from instrc.text.durations import seconds
-from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.jsonvalue import Json, JsonObject, as_object
 from instrc.tools.python_values import JsonLike
 
 _PATIENCE = 3
@@ -33,10 +50,13 @@ class MemoryPort:
         patient: bool = False,
         due: dict[str, float] | None = None,
         later: set[str] | None = None,
+        held: dict[str, Json] | None = None,
+        hold: Hold | None = None,
     ) -> None:
         """`patient` waits for answers in this process instead of handing off.
 
-        `due` and `later` are kept for a run that is handed off and goes on: when its timers end, and what was begun already.
+        `due`, `later` and `held` are kept for a run that is handed off and goes on: when its timers end, what was begun already,
+        and what holds it.  `hold` says what does; without it nothing.
         """
         self.effects = effects
         self.people = people
@@ -45,6 +65,13 @@ class MemoryPort:
         """When timers end."""
         self.later: set[str] = later if later is not None else set()
         """Commands that somebody answers later, questions among them."""
+        self.held: dict[str, Json] = held if held is not None else {}
+        """Commands that hold the run, with their errors."""
+        self.entries: list[JournalEntry] | None = None
+        """Where results are recorded."""
+        self.hold = hold
+        self.final: set[str] = set()
+        """Commands that may fail the run: its operator has said so."""
         self.busy = 0
         """Commands that will have a result without anybody's help, deadlines left out."""
         self._timing = set(self.due)
@@ -58,7 +85,7 @@ class MemoryPort:
 
     def start(self, command: documents.Command) -> Cancellable:
         """Begin a task for a command."""
-        return _MemoryWork(self, command)
+        return MemoryWork(self, command)
 
     async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, documents.Result]]:
         """Wait for one result."""
@@ -67,8 +94,10 @@ class MemoryPort:
                 self._changed = asyncio.get_running_loop().create_future()
                 await self._changed
             found, self._done = self._done, []
-            known = [each for each in found if each[0] in tasks]
-            if known or any(each[0] == "" for each in found):
+            known = [each for each in found if each[0] in tasks and not self._holds(*each)]
+            if known and self.entries is not None:
+                self.entries.append({"results": known})
+            if known or any(each[0] == "" or each[0] in self.held for each in found):
                 return known
 
     async def fire(self, command: documents.FireCommand) -> None:
@@ -79,7 +108,21 @@ class MemoryPort:
 
     def want_handoff(self) -> bool:
         """Tell whether all that is open waits for people."""
-        return not self.patient and not self.busy and bool(self.later) and not self._done and not self.overdue
+        return not self.patient and self.only_waits
+
+    @property
+    def only_waits(self) -> bool:
+        """Tell whether nothing goes on without people, systems that answer later, or the operator."""
+        waits = self.later or self.held or (self.hold is not None and self.hold.state.get("stalled"))
+        return bool(waits) and not self.busy and not self._done and not self.overdue
+
+    def _holds(self, command: str, result: documents.Result) -> bool:
+        """Tell whether the run is held instead of taking a result in."""
+        if self.hold is None or command in self.final or not self.hold.takes(command, result):
+            return False
+        self.held[command] = result["error"]
+        self.effects.tell("held", command, error=result["error"])
+        return True
 
     @property
     def next_due(self) -> float | None:
@@ -108,7 +151,7 @@ class MemoryPort:
             self._changed.set_result(None)
 
     def forget(self, command: str) -> None:
-        """Wait no more for a timer; when it ends is still known, for a run that goes on later."""
+        """Wait no more for a command; when a timer ends is still known, for a run that goes on later."""
         self._timing.discard(command)
 
     async def _fire(self, command: documents.FireCommand) -> None:
@@ -145,7 +188,7 @@ class MemoryPort:
         return {"ok": None}
 
 
-class _MemoryWork:
+class MemoryWork:
     """One command that is being carried out."""
 
     def __init__(self, port: MemoryPort, command: documents.Command) -> None:
@@ -158,9 +201,10 @@ class _MemoryWork:
     async def _carry_out(self) -> None:
         port, command = self.port, self.command
         try:
-            result = None if command["id"] in port.later else await port.carry_out(command)
+            waits = command["id"] in port.later or command["id"] in port.held
+            result = None if waits else await port.carry_out(command)
             if result is None:
-                port.later.add(command["id"])
+                port.later |= {command["id"]} - port.held.keys()
                 given: tuple[str, documents.Result] = ("", {})
             else:
                 given = (command["id"], result)
@@ -172,6 +216,11 @@ class _MemoryWork:
         finally:
             port.busy -= self.counts
         port.deliver(*given)
+
+    def restart(self) -> None:
+        """Carry it out again, after it held the run."""
+        self.port.busy += self.counts
+        self.task = asyncio.create_task(self._carry_out())
 
     def cancel(self) -> None:
         """Stop carrying it out."""
@@ -192,15 +241,30 @@ class StoredRun(TypedDict):
     later: list[str]
     """Commands that were begun and that somebody answers later."""
     children: dict[str, StoredRun]
+    failed: NotRequired[dict[str, StoredRun]]
+    """Children that have failed, by their commands."""
+    held: NotRequired[dict[str, Json]]
+    """Commands that hold the run, with their errors."""
+    keys: NotRequired[dict[str, int]]
+    entries: NotRequired[list[JournalEntry] | None]
+    """The journal of the run; `null` for one that an earlier release began without."""
 
 
 class LiveRun(Run):
     """A run that lives in this process: its plan and state are plain JSON, so that it can be kept and continued."""
 
     def __init__(
-        self, plan: documents.PinnedPlan, state: documents.State, effects: Effects, people: People | None = None
+        self,
+        plan: documents.PinnedPlan,
+        state: documents.State,
+        effects: Effects,
+        people: People | None = None,
+        *,
+        holds: bool = False,
     ) -> None:
+        """Take a run over; one that `holds` does not fail for a reason that passes."""
         self.plan = plan
+        self.holds = holds
         self.state = state
         self.effects = replace(effects, sink=self._note, child=self._child)
         self.people = people
@@ -208,9 +272,16 @@ class LiveRun(Run):
         self.due: dict[str, float] = {}
         self.later: set[str] = set()
         """Commands that were begun and that somebody answers later."""
+        self.held: dict[str, Json] = {}
+        """Commands that hold the run, with their errors."""
+        self.entries: list[JournalEntry] | None = []
+        """The journal; `None` if its beginning is not known."""
         self.children: dict[str, LiveRun] = {}
         """Processes that serve activities and wait for people, by their commands."""
+        self.failed: dict[str, LiveRun] = {}
+        """Those that have failed: a retry goes on with them."""
         self.cancelled: bool = False
+        self._unfired: list[documents.FireCommand] = []
         self._sink = effects.sink
 
     def _note(self, event: Event) -> None:
@@ -253,7 +324,7 @@ class LiveRun(Run):
         outcome = self._outcome
         if outcome is not None:
             return outcome["status"]
-        return "cancelled" if self.cancelled else "waiting" if self._questions else "running"
+        return "cancelled" if self.cancelled else status_of(self._questions)
 
     @property
     def record(self) -> JsonObject:
@@ -284,7 +355,12 @@ class LiveRun(Run):
             await self._resume_children()
             open_ = {command["id"] for command in versions.pending(self.plan, self.state)}
             self.due = {name: at for name, at in self.due.items() if name in open_}
-            port = MemoryPort(self.effects, self.people, due=self.due, later=self.later)
+            self.held = {name: error for name, error in self.held.items() if name in open_}
+            hold = Hold(self.plan, self.state) if self.holds else None
+            port = MemoryPort(self.effects, self.people, due=self.due, later=self.later, held=self.held, hold=hold)
+            port.entries = self.entries
+            while self._unfired:
+                await port.fire(self._unfired.pop())
             if await drive(self.plan, self.state, port) is not None:
                 self.effects.tell("ended", outcome=self._outcome)
             await port.drain()
@@ -298,9 +374,29 @@ class LiveRun(Run):
             if command is None or command["kind"] != "activity":
                 del self.children[name]  # nobody waits for it any more
             elif (ended := (await child.resume_async()).outcome) is not None:
-                del self.children[name]
-                self.later.discard(name)
-                versions.apply(self.plan, self.state, name, child_result(ended, command))
+                self._end_child(name, child)
+                result = child_result(ended, command)
+                if self.holds and Hold(self.plan, self.state).takes(name, result):
+                    self.held[name] = result["error"]
+                else:
+                    self._apply(name, result)
+
+    def _end_child(self, command: str, child: LiveRun) -> None:
+        """Note that a process that serves an activity has ended; one that has failed is kept for a retry."""
+        self.children.pop(command, None)
+        self.later.discard(command)
+        if child.status == "failed":
+            self.failed[command] = child
+
+    def _apply(self, command: str, result: documents.Result) -> None:
+        """Take in what came of a command, and record it."""
+        if self.entries is not None:
+            self.entries.append({"results": [(command, result)]})
+        self.later.discard(command)
+        self.held.pop(command, None)
+        versions.apply(self.plan, self.state, command, result)
+        if self._outcome is not None:
+            self.effects.tell("ended", outcome=self._outcome)
 
     @property
     def overdue(self) -> bool:
@@ -322,12 +418,60 @@ class LiveRun(Run):
         if slash:
             self.children[below].accept(asked, data)
             return
+        if question.by == "operator":
+            require_fit(complaints(data, question.schema), step)
+            self._decide(question.id, as_object(data))
+            return
         require_fit(versions.faults(self.plan, self.state, question.id, data), step)
         self.effects.tell("told", question.id, answer=data, steps=list(question.steps))
-        self.later.discard(question.id)
-        versions.apply(self.plan, self.state, question.id, {"ok": data})
-        if self._outcome is not None:
-            self.effects.tell("ended", outcome=self._outcome)
+        self._apply(question.id, {"ok": data})
+
+    def _decide(self, command: str, data: JsonObject) -> None:
+        """Do what the operator has decided of what holds the run."""
+        again = decision(command, data)
+        self.effects.tell("told", command, answer=data)
+        if again is not None:
+            self.begin_again(again)
+        else:
+            self._apply(command, {"ok": data["result"]} if "result" in data else {"error": self.held[command]})
+
+    async def _retry_async(self, options: RetryOptions) -> LiveRun:
+        """Go on with a run that has failed, or that is held."""
+        self.mend(options)
+        return await self.resume_async()
+
+    def mend(self, options: RetryOptions, idle: float = 0.0) -> None:
+        """Make a run go on that has failed, or that is held; `idle` are the seconds since it has failed."""
+        self.begin_again(retry_of(self.id, self.journal(), options, ended=self.cancelled, idle=idle))
+
+    def journal(self) -> Journal:
+        """Return what is recorded of the run."""
+        return journal_of(self.id, self.stored(), holds=self.holds)
+
+    def enter(self) -> None:
+        """Take up what is recorded of a run that was forked."""
+        self._take_up(self.journal())
+
+    def begin_again(self, again: Again) -> None:
+        """Enter a retry, and take up what came of it."""
+        self.journal()  # there is one
+        assert self.entries is not None
+        self.entries += [_waiting(self.stored()), {"again": again}]
+        journal = rebuild_journal(self.plan, self.state["inputs"], self.entries, holds=self.holds)
+        self.effects.tell("again", steps=again.get("drop", []))
+        self._take_up(journal)
+        for command in again.get("drop", ()):
+            if (child := self.failed.pop(command, None)) is not None and command not in again.get("fresh", ()):
+                child.mend(RetryOptions())
+                self.children[command] = child
+                self.later.add(command)
+
+    def _take_up(self, journal: Journal) -> None:
+        self.state = journal.state
+        self.due, self.later, self.held = journal.due, journal.later, journal.held
+        self.effects = replace(self.effects, keys=journal.keys)
+        issued = versions.issue(self.plan, self.state)  # so that it is known who waits for a child
+        self._unfired = [*journal.unfired.values(), *(command for command in issued if command["kind"] == "fire")]
 
     async def _child(self, run: str, process: Json, command: documents.ActivityCommand) -> documents.Result | None:
         """Run a process that serves an activity, in this process, to its end; `None` if it waits for somebody."""
@@ -335,6 +479,7 @@ class LiveRun(Run):
         plan = plan_of(process, activities=self.effects.activities.names(), pauses=pauses)
         child = self._below(run, plan, versions.begin(plan, child_inputs(command, process)))
         if (ended := (await child.resume_async()).outcome) is not None:
+            self._end_child(command["id"], child)
             return child_result(ended, command)
         self.children[command["id"]] = child
         return None
@@ -344,25 +489,46 @@ class LiveRun(Run):
 
     def stored(self) -> StoredRun:
         """Return what the run needs to go on later: plain JSON."""
-        children = {name: child.stored() for name, child in self.children.items()}
-        return {"plan": self.plan, "state": self.state, "due": self.due, "later": sorted(self.later), "children": children}
+        return {
+            "plan": self.plan,
+            "state": self.state,
+            "due": self.due,
+            "later": sorted(self.later),
+            "children": {name: child.stored() for name, child in self.children.items()},
+            "failed": {name: child.stored() for name, child in self.failed.items()},
+            "held": self.held,
+            "keys": dict(self.effects.keys),
+            "entries": self.entries,
+        }
 
     def restore(self, stored: StoredRun) -> None:
         """Take in what was kept of the run."""
-        self.due, self.later = stored["due"], set(stored["later"])
-        for name, child in stored.get("children", {}).items():
-            self.children[name] = self._below(f"{self.id}/{name}", child["plan"], child["state"])
-            self.children[name].restore(child)
+        self.due, self.later, self.held = stored["due"], set(stored["later"]), stored.get("held", {})
+        self.entries = stored.get("entries")
+        self.effects = replace(self.effects, keys=stored.get("keys", {}))
+        for children, kept in ((self.children, stored.get("children", {})), (self.failed, stored.get("failed", {}))):
+            for name, child in kept.items():
+                children[name] = self._below(f"{self.id}/{name}", child["plan"], child["state"])
+                children[name].restore(child)
+
+
+def journal_of(run: str, stored: StoredRun, *, holds: bool) -> Journal:
+    """Return what is recorded of a run."""
+    entries = stored.get("entries")
+    if entries is None:
+        raise CompileError([problems.runs.NoJournal(run=run)])
+    return rebuild_journal(stored["plan"], stored["state"]["inputs"], [*entries, _waiting(stored)], holds=holds)
+
+
+def _waiting(stored: StoredRun) -> JournalEntry:
+    """Return what is not recorded as it happens, since it is a part of what is stored."""
+    return {"held": stored.get("held", {}), "due": stored["due"], "later": stored["later"]}
 
 
 def questions_of(stored: StoredRun) -> list[Question]:
     """Return what a run waits for, with the processes that serve its activities."""
     children, later = stored.get("children", {}), set(stored["later"])
     found: list[Question] = []
-    for command in versions.pending(stored["plan"], stored["state"]):
-        name = command["id"]
-        if name in children:
-            found += [asked.below(name) for asked in questions_of(children[name])]
-        elif command["kind"] == "user" or name in later:
-            found.append(question_of(command))
+    for asked in questions_in(stored["plan"], stored["state"], later | children.keys(), stored.get("held", {})):
+        found += [below.below(asked.id) for below in questions_of(children[asked.id])] if asked.id in children else [asked]
     return found

@@ -46,6 +46,71 @@ class NoSuchRun(Problem):
         return f"there is no run `{self.run}`" + (f" in `{self.store}`" if self.store else "")
 
 
+class NothingToRetry(Problem):
+    name = "nothing-to-retry"
+    message = "`{run}` cannot go on: {reason}"
+
+    run: str
+    reason: str
+    advice: str
+
+    @property
+    def hint(self) -> str | None:
+        return self.advice
+
+
+class NoSuchStep(Problem):
+    name = "no-such-step"
+    message = "`{run}` has no step `{step}` to begin with, or several of that name"
+
+    run: str
+    step: str
+    known: tuple[str, ...]
+    """The steps that have begun, or the commands of that name."""
+
+    @property
+    def hint(self) -> str | None:
+        return f"it has begun {', '.join(f'`{each}`' for each in self.known[:_SHOWN])}" if self.known else "nothing has begun"
+
+
+_SHOWN = 20
+"""Steps that a hint lists."""
+
+
+class CannotFork(Problem):
+    name = "cannot-fork"
+    hint = "fork before the first of them, with `--at`; or keep these steps and what they are given as they were"
+
+    run: str
+    lost: tuple[str, ...]
+    """Steps of activities and people whose results have no place."""
+
+    @property
+    def message(self) -> str:
+        steps = ", ".join(f"`{each}`" for each in self.lost[:_SHOWN])
+        return f"the program does not ask in the same way for what `{self.run}` has done already: {steps}"
+
+
+class RunGoesOn(Problem):
+    name = "run-goes-on"
+    message = "`{run}` cannot be deleted: it is {status}"
+
+    run: str
+    status: str
+
+    @property
+    def hint(self) -> str | None:
+        return f"end it first: `instrc cancel {self.run}`"
+
+
+class NoJournal(Problem):
+    name = "no-journal"
+    message = "of `{run}` only its state is recorded, so it cannot be retried or forked"
+    hint = "an earlier release began it, on the engine `memory`; begin it again"
+
+    run: str
+
+
 class UnusableStore(Problem):
     name = "unusable-store"
     message = "the store `{store}` cannot be used: {reason}"

@@ -27,6 +27,20 @@ def is_temporary(status: int) -> bool:
     return status in _TEMPORARY or status >= 500
 
 
+def is_lost(error: BaseException) -> bool:
+    """Tell whether an error, of any library, says that a service could not be reached."""
+    words = ("Timeout", "Connect", "RemoteProtocol")
+    return isinstance(error, ConnectionError) or any(word in type(error).__name__ for word in words)
+
+
+def connection_code(error: BaseException) -> str | None:
+    """Return the code of an error by which a service is not to blame on the run: its HTTP status, or `unreachable`."""
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    if isinstance(status, int) and is_temporary(status):
+        return str(status)
+    return "unreachable" if is_lost(error) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Retry:
     """So many attempts, with growing pauses between them: by default 1 second, then 2."""

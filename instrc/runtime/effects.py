@@ -32,6 +32,7 @@ from instrc.runtime.activities import (
     beyond_schema,
     calling,
     complaints,
+    connection_code,
 )
 from instrc.runtime.boundary import ForeignError, NotJsonError, copy_of, guarded, received, said_by, words_of, writable
 from instrc.runtime.interpreter.documents import (
@@ -50,7 +51,7 @@ from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_si
 from instrc.schema.strip import Split, holds_meta, split
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.tools.plan_check import with_unique_ids
-from instrc.tools.python_values import WrongArgumentsError
+from instrc.tools.python_values import WrongArgumentsError, WrongParametersError
 from instrc.vibes.settings import RequestSettings
 
 # One call of the handler of an activity: in the loop or in a thread, with its timeout and its heartbeat.
@@ -149,6 +150,8 @@ class AttemptFault(NamedTuple):
     """Where in the code of somebody else it has failed: `place`, `traceback`."""
     after: float | None = None
     """Seconds that a provider wants to be left alone."""
+    recorded: str | None = None
+    """The code that is recorded where the error itself has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +182,17 @@ class Effects:
     """The name of the only step of a tool, whose answer has no key for it."""
     invented: tuple[Invention, ...] = ()
     """What is made from its schema in this run, instead of being asked for or done."""
+    keys: Mapping[str, int] = field(default_factory=dict)
+    """Which key a command has, where it is not the first: it was begun again on purpose."""
     first: int = 1
     """The number of the first attempt; an engine that tries again itself counts on."""
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
     """Waits before the next attempt; an engine that tries again itself leaves here."""
+
+    def key(self, command: str) -> str:
+        """Return what the effect of a command is idempotent by: `run/command`, or `run/command~2` where it is begun anew."""
+        number = self.keys.get(command, 1)
+        return f"{self.run}/{command}" + (f"~{number}" if number > 1 else "")
 
     def tell(self, event: EventKind, command: str | None = None, **facts: Unpack[EventFacts]) -> None:
         """Tell what happens."""
@@ -195,7 +205,7 @@ class Effects:
         if command["complaints"]:
             command = {**command, "complaints": _said_once(command)}
         text = model_message(command)
-        key, name = f"{self.run}/{command['id']}", tool_name(command["chunk"], steps, self.step)
+        key, name = self.key(command["id"]), tool_name(command["chunk"], steps, self.step)
         set_ = self.table.of_steps(steps or ([] if self.step is None else [self.step]))
         policy = self._policy({**self.table.of_model(command["model"] or self.words), **set_})
         if command["complaints"]:
@@ -293,7 +303,7 @@ class Effects:
             return self._failed(command["id"], text, "invalid-input", 1, began)
 
         def call(attempt: int) -> Awaitable[HandlerResult]:
-            return attempt_call(found, command["input"], ActivityCall(f"{self.run}/{command['id']}", found.name, attempt))
+            return attempt_call(found, command["input"], ActivityCall(self.key(command["id"]), found.name, attempt))
 
         came = await self._retried(command["id"], found.retry, call, partial(_activity_fault, found), began)
         if not isinstance(came, tuple):
@@ -327,15 +337,15 @@ class Effects:
             except Exception as error:  # noqa: BLE001  -- handlers and adapters of models are somebody else's
                 fault = fault_of(error)
             if not fault.retry or not policy.again(attempt, fault.code):
-                return self._failed(command, fault.message, fault.code, attempt, began, fault.place)
+                return self._failed(command, fault.message, fault.code or fault.recorded, attempt, began, fault.place)
             chance = uniform(1 - policy.jitter, 1 + policy.jitter)  # noqa: S311  -- no secret
             pause = max(policy.wait(attempt) * chance, fault.after or 0.0)
             if fault.after is not None and fault.after > policy.longest:
                 message = f"{fault.message} (it wants to be left alone for {fault.after:g} s, which is longer than we wait)"
-                return self._failed(command, message, fault.code, attempt, began, fault.place)
+                return self._failed(command, message, fault.code or fault.recorded, attempt, began, fault.place)
             if policy.total is not None and monotonic() - began + pause > policy.total:
                 message = f"{fault.message} (no time for another attempt: all have {policy.total:g} s)"
-                return self._failed(command, message, fault.code, attempt, began, fault.place)
+                return self._failed(command, message, fault.code or fault.recorded, attempt, began, fault.place)
             tried: EventFacts = {"error": fault.message, "attempt": attempt, **fault.place}
             self.tell("retried", command, **tried)
             await self.pause(pause)
@@ -345,7 +355,7 @@ class Effects:
         began = monotonic()
         if self.child is None or process is None:
             return self._failed(command["id"], f"the process `{command['process']}` is not known", "unknown-process", 1, began)
-        run = f"{self.run}/{command['id']}"
+        run = self.key(command["id"])
         self.tell("launched", command["id"], child=run, input=command["input"])
         result = await self.child(run, process, command)
         if result is None:
@@ -434,7 +444,8 @@ def _model_fault(error: Exception) -> AttemptFault:
         case CompileError():  # a setting is missing, as the key of a provider
             return AttemptFault(error.problems[0].with_hint, error.problems[0].name, retry=False)
         case _:
-            return AttemptFault(said_by(_own(error)), None, retry=False, place=place_of(_own(error)))
+            own = _own(error)
+            return AttemptFault(said_by(own), None, retry=False, place=place_of(own), recorded=connection_code(own))
 
 
 def _activity_fault(activity: Activity, error: Exception) -> AttemptFault:
@@ -444,9 +455,8 @@ def _activity_fault(activity: Activity, error: Exception) -> AttemptFault:
         case ActivityError():
             return AttemptFault(words_of(error), _code_of(error), retry=error.retry, place=place_of(error))
         case WrongArgumentsError():
-            return AttemptFault(
-                f"`{activity.name}` {words_of(error)}", "invalid-input", retry=False, place=_definition(activity.handler)
-            )
+            code = "wrong-parameters" if isinstance(error, WrongParametersError) else "invalid-input"
+            return AttemptFault(f"`{activity.name}` {words_of(error)}", code, retry=False, place=_definition(activity.handler))
         case NotJsonError():
             return AttemptFault(
                 f"`{activity.name}` gave what is not JSON, {error}", NO_JSON, retry=False, place=_definition(activity.handler)
@@ -455,7 +465,7 @@ def _activity_fault(activity: Activity, error: Exception) -> AttemptFault:
             return AttemptFault(f"`{activity.name}` raised {said_by(own)}", None, retry=False, place=place_of(own))
         case _:
             retry = activity.retry.programming_errors or not isinstance(error, PROGRAMMING_ERRORS)
-            return AttemptFault(said_by(error), None, retry=retry, place=place_of(error))
+            return AttemptFault(said_by(error), None, retry=retry, place=place_of(error), recorded=connection_code(error))
 
 
 # Where code of somebody else has failed.

@@ -6,21 +6,23 @@ import asyncio
 import re
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from inspect import isawaitable
 from pathlib import Path
 from time import monotonic
 from types import UnionType
-from typing import Final, Literal, Protocol, TypeAlias, TypedDict, TypeVar, overload, runtime_checkable
+from typing import Final, Literal, NotRequired, Protocol, TypeAlias, TypedDict, TypeVar, cast, overload, runtime_checkable
 from weakref import WeakSet
 
 from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.runtime.boundary import ForeignError, NotJsonError, copy_of, guarded, received, said_by
 from instrc.runtime.effects import INVENTIONS, Effects, Invention
-from instrc.runtime.interpreter import documents
+from instrc.runtime.interpreter import documents, versions
+from instrc.runtime.journal import Again, Journal, JournalEntry
+from instrc.runtime.retry import RetryOptions
 from instrc.runtime.traces import Event, Sink, join_sinks, read_trace, told_apart, written_to
 from instrc.schema.strip import holds_meta, split
 from instrc.text.jsonvalue import Json, JsonObject, as_texts
@@ -32,8 +34,8 @@ _T = TypeVar("_T")
 # What a run waits for: a person, or a system that answers later.
 
 
-RunStatus: TypeAlias = Literal["running", "waiting", "done", "failed", "stopped", "cancelled"]
-Asker: TypeAlias = Literal["person", "system"]
+RunStatus: TypeAlias = Literal["running", "waiting", "held", "done", "failed", "stopped", "cancelled"]
+Asker: TypeAlias = Literal["person", "system", "operator"]
 People: TypeAlias = "Callable[[documents.UserCommand], JsonLike | Awaitable[JsonLike]]"
 """Answers a question, at once or as a coroutine; `None` leaves it open."""
 
@@ -67,6 +69,65 @@ def question_of(command: documents.Command) -> Question:
         return Question(command["id"], tuple(command["steps"]), command["show"], command["schema"])
     assert command["kind"] == "activity"
     return Question(command["id"], (command["step"],), command["input"], command["schema"], "system")
+
+
+LIMIT: Final = "limit"
+"""The id of the question to the operator of a run that a limit holds."""
+
+
+def questions_in(
+    plan: documents.PinnedPlan, state: documents.State, later: Collection[str], held: Mapping[str, Json]
+) -> list[Question]:
+    """Return what a run waits for: people, systems that answer later, and its operator for what holds it."""
+    found = [
+        _held_question(command, held[command["id"]]) if command["id"] in held else question_of(command)
+        for command in versions.pending(plan, state)
+        if command["kind"] == "user" or command["id"] in later or command["id"] in held
+    ]
+    if (stalled := versions.stalled(plan, state)) is not None:
+        steps, message = stalled
+        amount: JsonObject = {"type": "integer", "minimum": 1}
+        raised: JsonObject = {
+            "type": "object",
+            "properties": {"requests": amount, "tokens": amount},
+            "minProperties": 1,
+            "additionalProperties": False,
+        }
+        found.append(Question(LIMIT, tuple(steps), {"error": {"message": message}}, {"anyOf": [raised, _FAIL]}, "operator"))
+    return found
+
+
+_FAIL: Final[JsonObject] = {
+    "type": "object",
+    "properties": {"fail": {"const": True}},
+    "required": ["fail"],
+    "additionalProperties": False,
+}
+_RETRY: Final[JsonObject] = {**_FAIL, "properties": {"retry": {"const": True}}, "required": ["retry"]}
+
+
+def _held_question(command: documents.Command, error: Json) -> Question:
+    """Return what the operator decides of a command that holds a run: to begin it again, to give its result, to let it fail."""
+    assert command["kind"] == "model" or command["kind"] == "activity"
+    steps = tuple(command["steps"]) if command["kind"] == "model" else (command["step"],)
+    given: JsonObject = {**_FAIL, "properties": {"result": command["schema"]}, "required": ["result"]}
+    show: JsonObject = {"error": error}
+    if command["kind"] == "activity":
+        show |= {"activity": command["activity"], "input": command["input"]}
+    return Question(command["id"], steps, show, {"anyOf": [_RETRY, given, _FAIL]}, "operator")
+
+
+def decision(question: str, data: JsonObject) -> Again | None:
+    """Return what the operator of a held run has decided, as a retry; `None` if a result is given, or the error stays."""
+    if question == LIMIT:
+        return {"limits": None if "fail" in data else cast("documents.SpendingLimits", data)}
+    return {"drop": [question]} if "retry" in data else None
+
+
+def status_of(questions: Iterable[Question]) -> RunStatus:
+    """Return how a run stands that has not ended."""
+    asked = {question.by for question in questions}
+    return "held" if "operator" in asked else "waiting" if asked else "running"
 
 
 def question_command(question: Question) -> documents.UserCommand:
@@ -110,6 +171,12 @@ def require_fit(wrong: Sequence[documents.Complaint] | None, step: str) -> None:
         raise CompileError([problems.runs.RejectedAnswer(step=step, pointer=at, reason=reason)])
 
 
+def require_ended(report: RunReport) -> None:
+    """Refuse to forget a run that somebody may still continue."""
+    if report.status in {"running", "waiting", "held"}:
+        raise CompileError([problems.runs.RunGoesOn(run=report.run, status=report.status)])
+
+
 @dataclass(frozen=True, slots=True)
 class Launch:
     """A run that is to begin."""
@@ -121,6 +188,17 @@ class Launch:
     inputs: JsonObject
     how: JsonObject = field(default_factory=dict)
     """How to make the effects anew in another process: plain JSON that `engines/launch.py` writes and reads."""
+    entries: Sequence[JournalEntry] = ()
+    """What is recorded of it from the beginning: that of the run from which it was forked."""
+
+    def held_by(self, default: Literal["hold", "fail"]) -> JsonObject:
+        """Return `how` with what happens to the run where nothing in it is wrong, if that was not said."""
+        return {"failed": default, **self.how}
+
+
+def holds(how: JsonObject) -> bool:
+    """Tell whether a run is held instead of failing for a reason that passes; one of an earlier release fails."""
+    return how.get("failed") == "hold"
 
 
 class LaunchDocument(TypedDict):
@@ -131,6 +209,7 @@ class LaunchDocument(TypedDict):
     plan: documents.PinnedPlan
     inputs: JsonObject
     how: JsonObject
+    entries: NotRequired[list[JournalEntry]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +294,15 @@ class Engine(Protocol):
 
     async def resume(self, run: str) -> RunReport:
         """Go on with a run that no process carries on."""
+
+    async def retry(self, run: str, options: RetryOptions) -> RunReport:
+        """Go on with a run that has failed, or that is held; `CompileError` where that would change nothing."""
+
+    async def journal(self, run: str) -> tuple[Launch, Journal]:
+        """Return what a run began with, and what is recorded of it."""
+
+    async def delete(self, run: str) -> None:
+        """Forget a run that has ended, and those below it."""
 
     def trace(self, run: str) -> list[Event]:
         """Return what has happened in a run, in order."""
@@ -425,6 +513,30 @@ class Run(ABC):
     @abstractmethod
     async def cancel_async(self) -> Run:
         """Do what `cancel` does, from code that is asynchronous."""
+
+    @abstractmethod
+    async def _retry_async(self, options: RetryOptions) -> Run:
+        """Go on with a run that has failed, or that is held."""
+
+    async def retry_async(
+        self, step: str | None = None, *, new_key: bool = False, requests: int | None = None, tokens: int | None = None
+    ) -> Run:
+        """Do what `retry` does, from code that is asynchronous."""
+        return await self._retry_async(RetryOptions(step, new_key, requests, tokens))
+
+    def retry(
+        self, step: str | None = None, *, new_key: bool = False, requests: int | None = None, tokens: int | None = None
+    ) -> Run:
+        """Go on with a run that has failed or is held, with what is recorded of it.
+
+            run.retry()  # what has failed is begun again
+            run.retry("draft")  # and all that needs it; the rest is kept
+
+        `step` is a key, a bare name, or the id of a command. What is begun again has the same key as before, so that a service
+        does nothing twice; with `new_key`, and where a result was there already, it has another one.
+        `requests` and `tokens` are new limits. `CompileError` where the run would only fail again.
+        """
+        return run_to_end(self.retry_async(step, new_key=new_key, requests=requests, tokens=tokens))
 
     def __repr__(self) -> str:
         return f"<run {self.id}: {self.status}>"

@@ -29,6 +29,8 @@ EventKind: TypeAlias = Literal[
     "pending",
     "returned",
     "failed",
+    "held",
+    "again",
     "question",
     "told",
     "repeated",
@@ -120,6 +122,11 @@ def steps_of(event: Event) -> list[str]:
 def trace_file(folder: Path, run: str) -> Path:
     """Return where the trace of a run lies."""
     return folder / "traces" / f"{run.partition('/')[0]}.jsonl"
+
+
+def forget_trace(folder: Path, run: str) -> None:
+    """Delete the trace of a run."""
+    trace_file(folder, run).unlink(missing_ok=True)
 
 
 def written_to(folder: Path) -> Callable[[Event], None]:
@@ -249,7 +256,7 @@ def spans_of(events: Iterable[Event]) -> list[TimelineSpan]:
         key = f"{child}/{event['id']}" if child else event["id"]
         kind = event["event"]
         span = found.get(key)
-        if span is None or (kind == "asked" and span.ended is not None):
+        if span is None or (kind in {"asked", "called"} and span.ended is not None):
             span = found[key] = TimelineSpan(key, _BEGINS.get(kind, "server"), event["at"] - start)
         elif kind == "launched":
             span.lane = "process"

@@ -143,6 +143,10 @@ class WrongArgumentsError(ValueError):
     """A function cannot be called with what it is given; the text says why, and begins with a verb."""
 
 
+class WrongParametersError(WrongArgumentsError):
+    """The parameters of a function have other names than what it is given."""
+
+
 def called_with_json(function: Callable[..., object]) -> Callable[[Json], object]:
     """Return what calls a function with one value of JSON; the function itself, if it does not say what it takes.
 
@@ -220,9 +224,9 @@ class PythonCall:
         ):
             return (), self.by_name(named)
         if first.kind is first.KEYWORD_ONLY or first.kind is first.VAR_KEYWORD or not alone:
-            raise WrongArgumentsError(self._mismatch(given))
+            raise WrongParametersError(self._mismatch(given))
         if isinstance(given, dict) and not self._is_any_object(first.name) and ("0" in given or len(self._parameters) > 1):
-            raise WrongArgumentsError(self._mismatch(given))
+            raise WrongParametersError(self._mismatch(given))
         return (self._converted(first.name, given),), {}
 
     def _placed(self, given: dict[str, Json]) -> dict[str, Json]:

@@ -17,14 +17,19 @@ from instrc.problems.catalogue import classes, page  # every problem and its pag
 
 ALL = classes()
 ABOUT_THE_MACHINE = {
+    "cannot-fork",
     "invalid-option",
     "missing-extra",
     "missing-library",
     "needs-its-program",
+    "no-journal",
     "no-such-question",
+    "no-such-step",
+    "nothing-to-retry",
     "payload-refused",
     "rejected-answer",
     "run-exists",
+    "run-goes-on",
     "sandbox-not-started",
     "store-in-use",
     "unusable-store",

@@ -106,7 +106,7 @@ def test_a_handler_that_takes_something_else_is_shown_where_it_is_written() -> N
         return {"text": text * other}
 
     outcome: Any = run_with(work, process(serverContext1=chunk(step1_a=call("Work", {"text": "prompt"})))).outcome
-    assert outcome["error"]["code"] == "invalid-input"
+    assert outcome["error"]["code"] == "wrong-parameters"
     assert outcome["error"]["place"].endswith(f"test_errors_of_handlers.py:{work.__code__.co_firstlineno}")
 
 

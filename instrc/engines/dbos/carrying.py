@@ -8,60 +8,34 @@ from contextlib import contextmanager, suppress
 from contextvars import Context
 from dataclasses import dataclass, field, replace
 from time import time
-from typing import Protocol, TypeAlias, TypedDict
+from typing import Protocol, TypeAlias, cast
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, StepInfo, WorkflowStatus
 
 from instrc.engines.dbos import store
-from instrc.engines.memory import MemoryPort
+from instrc.engines.memory import MemoryPort, MemoryWork
 from instrc.engines.stores import RunStore
 from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Effects, RunChild
-from instrc.runtime.engine import LaunchDocument, People
+from instrc.runtime.engine import LIMIT, LaunchDocument, People, decision, holds
 from instrc.runtime.interpreter import versions
-from instrc.runtime.interpreter.documents import ActivityCommand, Command, FireCommand, Outcome, PinnedPlan, Result, State
+from instrc.runtime.interpreter.documents import ActivityCommand, Command, FireCommand, Outcome, PinnedPlan, Result
+from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import begun_before
 from instrc.text.durations import seconds
-from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.jsonvalue import Json, JsonObject, as_object
 
-# What is recorded of a run, and how its state is made from that: a pure function of launch and entries.
-#
-# An entry is one step of DBOS, so that results which come at the same time are one write:
-# `results` as pairs of command and result, in the order in which they were applied; `due`, when timers end;
-# `later`, commands that somebody answers later; `fired`, commands whose result nobody waits for;
-# `letters`, what was read of the mail.
+# What is recorded of a run: an entry of its journal is a step of DBOS, so that results which come at the same time are one write.
 
 
 STEP = "instrc"
 """The name of the steps."""
 
 
-class JournalEntry(TypedDict, total=False):
-    """One step."""
-
-    results: list[tuple[str, Result]]
-    due: dict[str, float]
-    later: list[str]
-    fired: list[str]
-    letters: list[str]
-
-
-@dataclass(slots=True)
-class Journal:
-    """How far a run has come."""
-
-    state: State
-    due: dict[str, float] = field(default_factory=dict)
-    later: set[str] = field(default_factory=set)
-    letters: set[str] = field(default_factory=set)
-    unfired: dict[str, FireCommand] = field(default_factory=dict)
-    """Commands to fire that were perhaps not carried out."""
-
-
-def entries_of(steps: Iterable[StepInfo]) -> list[JournalEntry]:
+def recorded_entries(steps: Iterable[StepInfo]) -> list[JournalEntry]:
     """Return the entries among the steps that DBOS has recorded, in order.
 
     Where an entry could not be written, DBOS may have recorded that instead; nothing of it was applied.
@@ -69,25 +43,14 @@ def entries_of(steps: Iterable[StepInfo]) -> list[JournalEntry]:
     return [step["output"] for step in steps if step["function_name"] == STEP and step["output"] is not None]
 
 
-def rebuild_journal(plan: PinnedPlan, inputs: JsonObject, entries: Iterable[JournalEntry]) -> Journal:
-    """Return how far a run has come; what became runnable last is not issued."""
-    journal = Journal(versions.begin(plan, inputs))
-    for entry in entries:
-        for command in versions.issue(plan, journal.state):
-            if command["kind"] == "fire":
-                journal.unfired[command["id"]] = command
-        for command_id, result in entry.get("results", ()):
-            versions.apply(plan, journal.state, command_id, result)
-            journal.due.pop(command_id, None)
-            journal.later.discard(command_id)
-        journal.due |= entry.get("due", {})
-        journal.later |= set(entry.get("later", ()))
-        journal.letters |= set(entry.get("letters", ()))
-        for command_id in entry.get("fired", ()):
-            journal.unfired.pop(command_id, None)
-    open_ = {command["id"] for command in versions.pending(plan, journal.state)} if journal.due else set()
-    journal.due = {name: at for name, at in journal.due.items() if name in open_}
-    return journal
+def entries_of(launch: LaunchDocument, steps: Iterable[StepInfo]) -> list[JournalEntry]:
+    """Return the entries of a run: those that it began with, and those that are recorded."""
+    return [*launch.get("entries", ()), *recorded_entries(steps)]
+
+
+def journal_of(launch: LaunchDocument, steps: Iterable[StepInfo]) -> Journal:
+    """Return how far a run has come."""
+    return rebuild_journal(launch["plan"], launch["inputs"], entries_of(launch, steps), holds=holds(launch["how"]))
 
 
 # The port of a durable run: commands as tasks of asyncio, and nothing is told to the loop that is not recorded.
@@ -103,7 +66,10 @@ class DurablePort(MemoryPort):
         self, effects: Effects, people: People | None, journal: Journal, record: Record, rest: Callable[[bool], None]
     ) -> None:
         """`rest` is told whether all that is open waits for people."""
-        super().__init__(effects, people, patient=True, due=journal.due, later=journal.later)
+        hold = Hold(journal.plan, journal.state) if journal.holds else None
+        effects = replace(effects, keys=journal.keys)
+        super().__init__(effects, people, patient=True, due=journal.due, later=journal.later, held=journal.held, hold=hold)
+        self.journal = journal
         self.record = record
         self.rest = rest
         self.resting = 0
@@ -112,6 +78,8 @@ class DurablePort(MemoryPort):
         """Effects that have begun before a restart and were not recorded: those that begin again are reported."""
         self._known_due = set(journal.due)
         self._known_later = set(journal.later)
+        self._known_held = set(journal.held)
+        self._again: list[tuple[Again, str, asyncio.Future[bool]]] = []
         self.letters: set[str] = journal.letters
         """What was read and recorded."""
         self._letters: dict[str, tuple[str, asyncio.Future[bool]]] = {}
@@ -136,12 +104,31 @@ class DurablePort(MemoryPort):
         if letter in self.letters:
             recorded.set_result(True)
             return recorded
-        if command not in self.later or self.overdue:
+        result: Result = {"ok": data}
+        if command in self.held or command == LIMIT:
+            again = decision(command, as_object(data))
+            if again is not None:
+                return self.begin_again(again, letter)
+            error = self.held.pop(command)
+            self.final.add(command)
+            result = {"ok": as_object(data)["result"]} if "result" in as_object(data) else {"error": error}
+        elif command not in self.later or self.overdue:
             return None
         self._letters[command] = (letter, recorded)
         self.effects.tell("told", command, answer=data)
         self.rest(False)  # noqa: FBT003  -- it is the word of the callback
-        self.give(command, {"ok": data})
+        self.give(command, result)
+        return recorded
+
+    def begin_again(self, again: Again, letter: str) -> asyncio.Future[bool]:
+        """Go on with what holds the run, once that is recorded."""
+        recorded: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        if letter in self.letters:
+            recorded.set_result(True)
+        else:
+            self._again.append((again, letter, recorded))
+            self.rest(False)  # noqa: FBT003  -- as above
+            self.deliver("", {})
         return recorded
 
     async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, Result]]:
@@ -150,13 +137,34 @@ class DurablePort(MemoryPort):
             await self._keep({"due": {name: at for name, at in self.due.items() if name not in self._known_due}})
         results = [(name, redacted(result)) for name, result in await super().wait_first(tasks)]
         await self._keep({"results": results} if results else {})
+        while self._again:
+            await self._release(tasks, *self._again.pop(0))
         for command in [name for name in self._letters if name not in tasks]:
             self._letters.pop(command)[1].set_result(False)  # it was withdrawn in between
         return results
 
+    async def _release(self, tasks: Mapping[str, Cancellable], again: Again, letter: str, recorded: asyncio.Future[bool]) -> None:
+        """Begin again what holds the run; what was asked for when the run stood otherwise changes nothing."""
+        stale = self.journal.is_stale(again)
+        await self._keep({"letters": [letter]} if stale else {"again": again, "letters": [letter]})
+        self.letters.add(letter)
+        recorded.set_result(True)
+        if stale:
+            return
+        self.journal.retries += 1
+        self.effects.tell("again", steps=again.get("drop", []))
+        fresh = {command: self.effects.keys.get(command, 1) + 1 for command in again.get("fresh", ())}
+        self.effects = replace(self.effects, keys={**self.effects.keys, **fresh})
+        for command in again.get("drop", ()):
+            if self.held.pop(command, None) is not None and isinstance(work := tasks.get(command), MemoryWork):
+                self._known_held.discard(command)
+                work.restart()
+        if "limits" in again:
+            versions.raise_limits(self.journal.plan, self.journal.state, again["limits"])
+
     def want_handoff(self) -> bool:
         """Go on as long as this process lives; say when only people are waited for."""
-        if not self.busy and (self.later or self.resting) and not self._done and not self.overdue:
+        if self.only_waits or (self.resting and not self.busy and not self._done and not self.overdue):
             self.rest(True)  # noqa: FBT003  -- what the callback takes
         return False
 
@@ -180,12 +188,16 @@ class DurablePort(MemoryPort):
         """Record an entry, with what else is to be known of the run after a restart."""
         self._known_due |= self.due.keys()
         later = sorted((self.later & self._calls) - self._known_later)
+        held = {command: error for command, error in self.held.items() if command not in self._known_held}
+        self._known_held |= held.keys()
+        if held:
+            entry["held"] = redacted(held)
         self._known_later |= set(later)
         answered = [self._letters.pop(command) for command, _ in entry.get("results", ()) if command in self._letters]
         if later:
             entry["later"] = later
         if answered:
-            entry["letters"] = [letter for letter, _ in answered]
+            entry["letters"] = [*entry.get("letters", ()), *(letter for letter, _ in answered)]
         if self._fired_now:
             entry["fired"], self._fired_now = self._fired_now, []
         if entry:
@@ -279,7 +291,13 @@ def child_of(carrier: RunCarrier, launch: LaunchDocument, parent: Live, activiti
             pauses = has_pauses(launch["plan"])
             plan = plan_of(process, activities=activities.names(), pauses=pauses)
             inputs = child_inputs(command, process)
-            begun: LaunchDocument = {**launch, "run": run, "name": command["called"], "plan": plan, "inputs": inputs}
+            begun: LaunchDocument = {
+                "run": run,
+                "name": command["called"],
+                "plan": plan,
+                "inputs": inputs,
+                "how": {**launch["how"], "failed": "fail"},
+            }
             starting = asyncio.create_task(carrier.begin(begun), context=Context())
         try:
             live = await asyncio.shield(starting)
@@ -436,9 +454,11 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     """Rebuild the state of a run from its journal, and drive it to its end."""
     run, plan = launch["run"], launch["plan"]
     steps = await asyncio.to_thread(carrier.client.list_workflow_steps, run)
-    journal = rebuild_journal(plan, launch["inputs"], entries_of(steps))
     for _ in range(max((step["function_id"] for step in steps), default=0)):
         DBOS.reserve_step()
+    entries = entries_of(launch, steps)
+    entries += await _retried(carrier, run, entries)
+    journal = rebuild_journal(plan, launch["inputs"], entries, holds=holds(launch["how"]))
     effects = carrier.make_effects(run, plan, launch["how"])
     effects = replace(effects, child=child_of(carrier, launch, live, effects.activities))
     port = live.port = DurablePort(effects, carrier.people, journal, _record, live.resting)
@@ -451,6 +471,18 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     await port.drain()
     effects.tell("ended", outcome=outcome)
     return outcome
+
+
+async def _retried(carrier: RunCarrier, run: str, entries: Sequence[JournalEntry]) -> list[JournalEntry]:
+    """Record the retries of a run that were asked for while nobody carried it."""
+    known = {letter for entry in entries for letter in entry.get("letters", ())}
+    made: list[JournalEntry] = []
+    for letter in await asyncio.to_thread(store.unread, carrier.engine, run):
+        if "again" in letter.body and letter.id not in known:
+            made.append({"again": cast("Again", letter.body["again"]), "letters": [letter.id]})
+            await _record(made[-1])
+            await asyncio.to_thread(store.settle, carrier.engine, letter.id, "taken")
+    return made
 
 
 async def _record(entry: JournalEntry) -> None:

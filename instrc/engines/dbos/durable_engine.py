@@ -7,17 +7,20 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
-from typing import TypeVar, Unpack
+from time import time
+from typing import TypeVar, Unpack, cast
 
 import sqlalchemy as sa
 from dbos import DBOSClient, EnqueueOptions, WorkflowStatus
+from dbos._error import DBOSException  # its public names leave out the base of its errors
 
 from instrc import problems
 from instrc.engines.dbos import store
-from instrc.engines.dbos.carrying import entries_of, rebuild_journal
+from instrc.engines.dbos.carrying import journal_of, recorded_entries
 from instrc.engines.dbos.runner import LOST, POLL, Runner
 from instrc.engines.stores import RunStore, store_of
 from instrc.problems.problem import CompileError
+from instrc.runtime.activities import complaints
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import (
     EngineOptions,
@@ -30,13 +33,17 @@ from instrc.runtime.engine import (
     TracedEngine,
     answer_copied,
     chosen,
-    question_of,
+    questions_in,
+    require_ended,
     require_fit,
+    status_of,
 )
 from instrc.runtime.interpreter import versions
-from instrc.runtime.interpreter.documents import Command, Outcome, PinnedPlan, State
+from instrc.runtime.interpreter.documents import Outcome, PinnedPlan, State
+from instrc.runtime.journal import Journal
+from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.runtime.secrets import redacted
-from instrc.runtime.traces import Event, Sink, join_sinks
+from instrc.runtime.traces import Event, Sink, forget_trace, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
 # How the runs of a store stand, from what is recorded of them; nothing is written.
@@ -48,8 +55,14 @@ _ENDED = _BROKEN_OFF | {"SUCCESS"}
 
 def launch_json(launch: Launch) -> LaunchDocument:
     """Return what is kept of the beginning of a run."""
-    inputs = redacted(launch.inputs)
-    return {"run": launch.run, "name": launch.name, "plan": launch.plan, "inputs": inputs, "how": launch.how}
+    made: LaunchDocument = {
+        "run": launch.run,
+        "name": launch.name,
+        "plan": launch.plan,
+        "inputs": redacted(launch.inputs),
+        "how": launch.held_by("hold"),
+    }
+    return {**made, "entries": [*launch.entries]} if launch.entries else made
 
 
 def launch_of(row: WorkflowStatus) -> LaunchDocument:
@@ -62,16 +75,11 @@ def launch_of(row: WorkflowStatus) -> LaunchDocument:
 def state_of(client: DBOSClient, row: WorkflowStatus) -> tuple[State, list[Question]]:
     """Return the state of a run, and what it waits for."""
     launch = launch_of(row)
-    steps = client.list_workflow_steps(row.workflow_id)
-    plan = launch["plan"]
-    journal = rebuild_journal(plan, launch["inputs"], entries_of(steps))
+    plan, journal = launch["plan"], journal_of(launch, client.list_workflow_steps(row.workflow_id))
     if row.status in _BROKEN_OFF or versions.outcome(plan, journal.state) is not None:
         return journal.state, []
     versions.issue(plan, journal.state)
-    open_: list[Command] = versions.pending(plan, journal.state)
-    return journal.state, [
-        question_of(command) for command in open_ if command["kind"] == "user" or command["id"] in journal.later
-    ]
+    return journal.state, questions_in(plan, journal.state, journal.later, journal.held)
 
 
 def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[WorkflowStatus] | None = None, whole: bool) -> RunReport:
@@ -88,11 +96,8 @@ def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[Workflo
             below = child.workflow_id.removeprefix(f"{row.workflow_id}/")
             if row.status not in _BROKEN_OFF and child.status not in _ENDED:
                 questions += [asked.below(below) for asked in state_of(client, child)[1]]
-    status: RunStatus
-    if row.status in _BROKEN_OFF:
-        status = "cancelled"
-    else:
-        status = outcome["status"] if outcome is not None else "waiting" if questions else "running"
+    broken_off = row.status in _BROKEN_OFF
+    status: RunStatus = "cancelled" if broken_off else outcome["status"] if outcome is not None else status_of(questions)
     ended = row.completed_at / 1000 if row.completed_at else None
     began = row.created_at / 1000 if row.created_at else None
     return RunReport(launch["run"], launch["name"], status, outcome, tuple(questions), began, ended, launch["how"], record)
@@ -173,8 +178,12 @@ class StoreClient:
     async def refuse_wrong(self, run: str, question: str, step: str, data: Json) -> None:
         """Refuse an answer that does not fit, or that nobody asks for any more."""
         row = await self.row(run)
-        state, _ = await self.ask(lambda client: state_of(client, row))
-        require_fit(versions.faults(launch_of(row)["plan"], state, question, data), step)
+        state, questions = await self.ask(lambda client: state_of(client, row))
+        held = next((each for each in questions if each.id == question and each.by == "operator"), None)
+        if held is not None:
+            require_fit(complaints(data, held.schema), step)
+        else:
+            require_fit(versions.faults(launch_of(row)["plan"], state, question, data), step)
 
 
 # The engine `durable`: runs survive the process that carries them, and nothing that is recorded is done again.
@@ -212,7 +221,7 @@ class DurableEngine(TracedEngine):
         with self._reading() as engine, store.trouble(self.location):
             client = store.client_of(engine)
             names = [run, *(row.workflow_id for row in client.list_workflows(workflow_id_prefix=f"{run}/"))]
-            entries = [entry for name in names for entry in entries_of(client.list_workflow_steps(name))]
+            entries = [entry for name in names for entry in recorded_entries(client.list_workflow_steps(name))]
         return store.usage_of(result for entry in entries for _, result in entry.get("results", ()))
 
     @contextmanager
@@ -311,6 +320,54 @@ class DurableEngine(TracedEngine):
             if runner is None:
                 return await self._attend(run)
         return await self.show(run)
+
+    async def journal(self, run: str) -> tuple[Launch, Journal]:
+        """Return what a run began with, and what is recorded of it."""
+        row = await self.asker.row(run)
+        launch = launch_of(row)
+        steps = await self.asker.ask(lambda client: client.list_workflow_steps(run))
+        return Launch(run, launch["name"], launch["plan"], launch["inputs"], launch["how"]), journal_of(launch, steps)
+
+    async def retry(self, run: str, options: RetryOptions) -> RunReport:
+        """Go on with a run that has failed, or that is held; a process that serves an activity of it goes on first."""
+        async with self._carrier_with_tables() as runner:
+            letter = await self._send_retry(run, options)
+            if runner is not None:
+                await runner.away(_deliver_answer(runner, letter, run.partition("/")[0]))
+        if runner is None:
+            await self._delivered(letter)
+        return await (self._attend(run) if runner is None else self.resume(run))
+
+    async def _send_retry(self, run: str, options: RetryOptions) -> store.Letter:
+        """Write down that a run goes on, and put one that has ended into the queue again: in this order nothing is lost."""
+        row = await self.asker.row(run)
+        _, journal = await self.journal(run)
+        idle = max(time() - row.completed_at / 1000, 0.0) if row.completed_at else 0.0
+        again = retry_of(run, journal, options, ended=row.status in _BROKEN_OFF, idle=idle)
+        for command in set(again.get("drop", ())) - set(again.get("fresh", ())):
+            child = await self.asker.find(f"{run}/{journal.key(command)}")
+            if child is not None and child.status == "SUCCESS":
+                await self._send_retry(child.workflow_id, RetryOptions())
+        letter = store.Letter(token_hex(16), run, {"again": cast("Json", again)})
+        with store.trouble(self.location):
+            await asyncio.to_thread(store.send, self.asker.db(), letter)
+        if row.status == "SUCCESS":
+            steps = await self.asker.ask(lambda client: client.list_workflow_steps(run))
+            last = max((step["function_id"] for step in steps), default=0)
+            with suppress(DBOSException):  # another process has just done so
+                await self.asker.ask(lambda client: client.rewind_workflow(run, start_step=last + 1, queue_name=store.QUEUE))
+        return letter
+
+    async def delete(self, run: str) -> None:
+        """Forget a run that has ended, and those below it."""
+        row = await self.asker.row(run)
+        require_ended(await self.asker.ask(lambda client: report_of(client, row, whole=False)))
+        below = await self.asker.ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
+        runs = [run, *(each.workflow_id for each in below)]
+        await self.asker.ask(lambda client: client.delete_workflows(runs))
+        with store.trouble(self.location):
+            await asyncio.to_thread(store.forget, self.asker.db(), runs)
+        forget_trace(self.location.folder, run)
 
     async def reach(self) -> None:
         """Make sure that the server of a database answers; an `UnreachableError` if it does not.

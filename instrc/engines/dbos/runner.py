@@ -11,18 +11,19 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from secrets import token_hex
 from time import monotonic, time
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, DBOSConfig, SetWorkflowID
 
 from instrc import problems
 from instrc.engines.dbos import store
-from instrc.engines.dbos.carrying import Claims, Live, MakeEffects, carry
+from instrc.engines.dbos.carrying import Claims, DurablePort, Live, MakeEffects, carry
 from instrc.engines.stores import RunStore, StoreLock, StoreWatch
 from instrc.problems.problem import CompileError
 from instrc.runtime.engine import LaunchDocument, People
 from instrc.runtime.interpreter.documents import Outcome
+from instrc.runtime.journal import Again
 from instrc.text.jsonvalue import as_text
 
 # An event loop in a thread of its own, which ends in order: nothing is left that would find it closed.
@@ -159,6 +160,9 @@ class Rest:
         if self.asleep and await asyncio.to_thread(self._is_asked):
             await self.end()
 
+    def _has_ended(self, run: str) -> bool:
+        return all(row.status not in {"PENDING", "ENQUEUED"} for row in self.runner.client.list_workflows(workflow_ids=[run]))
+
     def _is_asked(self) -> bool:
         """Tell whether another process has begun a run."""
         return bool(self.runner.client.list_workflows(name=store.WORKFLOW, status="ENQUEUED", limit=1))
@@ -182,6 +186,12 @@ class Rest:
             taken = True
             if "cancel" in letter.body:
                 await self.runner.cancel(letter.run)
+            elif "again" in letter.body:
+                if await asyncio.to_thread(self._has_ended, letter.run):
+                    return  # it is about to go on, and reads its mail itself then
+                await self.runner.resume(letter.run.partition("/")[0])
+                if not await self.runner.take(letter):
+                    return
             else:
                 await self.runner.resume(letter.run.partition("/")[0])
                 taken = await self.runner.take(letter)
@@ -365,10 +375,9 @@ class Runner:
 
     async def take(self, letter: store.Letter) -> bool:
         """Deliver an answer as soon as the run asks for it; `False` if it does not."""
-        question, data = as_text(letter.body["answer"]), letter.body["data"]
         while (live := await self._carried(letter.run)) is not None:
             live.change.clear()
-            recorded = live.port.take(question, data, letter.id) if live.port is not None else None
+            recorded = _given(live.port, letter) if live.port is not None else None
             if recorded is not None:
                 assert live.task is not None
                 either: set[asyncio.Future[bool] | asyncio.Task[Outcome | None]] = {recorded, live.task}
@@ -394,6 +403,12 @@ class Runner:
     async def cancel(self, run: str) -> None:
         """End a run."""
         await self.claims.cancel(run)
+
+
+def _given(port: DurablePort, letter: store.Letter) -> asyncio.Future[bool] | None:
+    if "again" in letter.body:
+        return port.begin_again(cast("Again", letter.body["again"]), letter.id)
+    return port.take(as_text(letter.body["answer"]), letter.body["data"], letter.id)
 
 
 @DBOS.workflow(name=store.WORKFLOW, max_recovery_attempts=None)

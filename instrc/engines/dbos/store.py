@@ -102,12 +102,12 @@ _TABLE = sa.Table(
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """An answer to a question of a run, or the wish to end it."""
+    """An answer to a question of a run, or the wish to go on with it or to end it."""
 
     id: str
     run: str
     body: dict[str, Json]
-    """`{"answer": ID, "data": …}` or `{"cancel": true}`."""
+    """`{"answer": ID, "data": …}`, `{"again": …}` or `{"cancel": true}`."""
 
 
 def create(engine: sa.Engine) -> None:
@@ -123,18 +123,19 @@ def send(engine: sa.Engine, letter: Letter) -> None:
         connection.execute(sa.insert(_TABLE).values(id=letter.id, run=letter.run, body=text, verdict=0))
 
 
-def unread(engine: sa.Engine) -> list[Letter]:
-    """Return the letters that nobody has dealt with, the oldest first."""
+def unread(engine: sa.Engine, run: str | None = None) -> list[Letter]:
+    """Return the letters, or those to one run, that nobody has dealt with, the oldest first."""
     with engine.connect() as connection:
         query = sa.select(_TABLE.c.id, _TABLE.c.run, _TABLE.c.body).where(_TABLE.c.verdict == 0).order_by(_TABLE.c.number)
+        query = query if run is None else query.where(_TABLE.c.run == run)
         return [Letter(row.id, row.run, as_object(loads(row.body))) for row in connection.execute(query)]
 
 
 def settle(engine: sa.Engine, letter: str, verdict: LetterVerdict) -> None:
     """Note what has become of a letter; its text is not needed any more."""
     with engine.begin() as connection:
-        update = sa.update(_TABLE).where(_TABLE.c.id == letter).values(verdict=_VERDICTS.index(verdict), body="{}")
-        connection.execute(update)
+        update = sa.update(_TABLE).where(_TABLE.c.id == letter, _TABLE.c.verdict == 0)
+        connection.execute(update.values(verdict=_VERDICTS.index(verdict), body="{}"))
 
 
 def verdict_of(engine: sa.Engine, letter: str) -> LetterVerdict:
@@ -142,6 +143,14 @@ def verdict_of(engine: sa.Engine, letter: str) -> LetterVerdict:
     with engine.connect() as connection:
         found = connection.execute(sa.select(_TABLE.c.verdict).where(_TABLE.c.id == letter)).scalar()
     return _VERDICTS[found or 0]
+
+
+def forget(engine: sa.Engine, runs: list[str]) -> None:
+    """Delete the letters to runs, and their events."""
+    with engine.begin() as connection:
+        connection.execute(sa.delete(_TABLE).where(_TABLE.c.run.in_(runs)))
+        if sa.inspect(connection).has_table(_EVENTS.name):
+            connection.execute(sa.delete(_EVENTS).where(_EVENTS.c.run.in_(runs)))
 
 
 # The traces of a store on a server: a table beside the mail, so that every machine shows them. Those of a folder lie in it.

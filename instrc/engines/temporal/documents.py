@@ -8,22 +8,39 @@ from temporalio import workflow
 
 from instrc.runtime.engine import Asker, LaunchDocument
 from instrc.runtime.interpreter.documents import ActivityCommand, FireCommand, ModelCommand, Outcome, PinnedPlan, Result, State
+from instrc.runtime.journal import Journal, JournalEntry
 from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
 from instrc.text.jsonvalue import Json, JsonObject
 
 
-class Carried(TypedDict):
+class Continued(TypedDict):
     """What a run takes along into a new history."""
 
+    state: State
     due: dict[str, float]
     later: list[str]
     unread: dict[str, Result]
+    held: NotRequired[dict[str, Json]]
+    """Commands that hold the run, with their errors."""
+    keys: NotRequired[dict[str, int]]
+    entries: NotRequired[list[JournalEntry] | None]
+    """The journal; `null` for a run that an earlier release began without."""
+    failed: NotRequired[dict[str, list[JournalEntry]]]
+    """The journals of children that have failed, by their keys."""
 
 
-class Continued(Carried):
-    """The same with its state."""
-
-    state: State
+def continued(journal: Journal, entries: list[JournalEntry]) -> Continued:
+    """Return what a run takes along that goes on from its journal."""
+    return {
+        "state": journal.state,
+        "due": journal.due,
+        "later": sorted(journal.later),
+        "unread": {},
+        "held": journal.held,
+        "keys": journal.keys,
+        "entries": [*entries],
+        "failed": {},
+    }
 
 
 class Launched(LaunchDocument):
@@ -36,6 +53,14 @@ class Launched(LaunchDocument):
     attributes: NotRequired[bool]
     """Whether the server has the search attributes."""
     carried: NotRequired[Continued]
+
+
+class RecordedRun(TypedDict):
+    """What is recorded of a run."""
+
+    launch: Launched
+    """Without what it was continued with."""
+    entries: list[JournalEntry]
 
 
 class Child(TypedDict):
@@ -53,6 +78,8 @@ class Effect(TypedDict):
     run: str
     digest: str
     command: ModelCommand | ActivityCommand | FireCommand
+    number: NotRequired[int]
+    """Which key the command has, where it is not the first."""
 
 
 @final
@@ -86,6 +113,8 @@ class Ended(TypedDict):
 
     outcome: Outcome
     record: JsonObject
+    entries: NotRequired[list[JournalEntry]]
+    """The journal of a child that has failed, so that a retry can go on with it."""
 
 
 class Standing(TypedDict):
@@ -107,8 +136,10 @@ QUEUE = "instrc"
 """The task queue, unless another is said."""
 ANSWER = "answer"
 """An update with a validator, and a signal where updates are not served."""
-REPORT = "report"
-"""A query: how the run stands."""
+AGAIN = "again"
+"""An update: what holds the run is begun again."""
+REPORT, JOURNAL = "report", "journal"
+"""Queries: how the run stands, and what is recorded of it, also when it has ended."""
 ACTIVITIES = {"model": "instrc-model", "activity": "instrc-activity", "fire": "instrc-fire"}
 """The activities of Temporal, by the kind of effect."""
 PLAN_ATTRIBUTE, STATUS_ATTRIBUTE = "InstrcPlan", "InstrcStatus"

@@ -15,6 +15,8 @@ from secrets import token_hex
 from time import time
 from typing import Final, Unpack
 
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
 from temporalio.client import (
     Client,
     WorkflowExecutionDescription,
@@ -45,9 +47,15 @@ from instrc.runtime.engine import (
     answer_copied,
     ask_people,
     chosen,
+    holds,
+    require_ended,
+    status_of,
 )
 from instrc.runtime.interpreter.documents import Outcome
+from instrc.runtime.journal import Again, Journal, JournalEntry, rebuild_journal
+from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.runtime.secrets import redacted
+from instrc.runtime.traces import forget_trace
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
 
@@ -107,8 +115,8 @@ class ServerClient:
             status = outcome["status"]
         elif described.status != WorkflowExecutionStatus.RUNNING:
             status = "cancelled"
-        elif questions:
-            status = "waiting"
+        else:
+            status = status_of(questions)
         ended_at = described.close_time.timestamp() if described.close_time else None
         began = described.start_time.timestamp()
         return RunReport(run, memo["name"], status, outcome, tuple(questions), began, ended_at, memo["how"], record), idle
@@ -185,18 +193,20 @@ class TemporalEngine(TracedEngine):
 
     async def start(self, launch: Launch) -> RunReport:
         """Begin a run, and wait until it ends or waits for somebody; a run that was begun in the same way goes on."""
-        client = await self._client()
-        digest = sha256(dumps([launch.plan["digest"], launch.how], indent=False).encode()).hexdigest()
+        client, how = await self._client(), launch.held_by("hold")
+        digest = sha256(dumps([launch.plan["digest"], how], indent=False).encode()).hexdigest()
         begun: documents.Launched = {
             "run": launch.run,
             "name": launch.name,
             "plan": launch.plan,
             "inputs": redacted(launch.inputs),
-            "how": launch.how,
+            "how": how,
             "digest": digest,
             "heartbeat": self.heartbeat,
             "events": self.events,
         }
+        if launch.entries:
+            begun["entries"] = [*launch.entries]
         with trouble():
             if self._attributed is None:
                 self._attributed = await has_search_attributes(client)
@@ -207,7 +217,7 @@ class TemporalEngine(TracedEngine):
                     begun,
                     id=self.prefix + launch.run,
                     task_queue=self.queue,
-                    memo={"name": launch.name, "how": launch.how, "begun": _pinned(begun)},
+                    memo={"name": launch.name, "how": how, "begun": _pinned(begun)},
                     id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
                     id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
                 )
@@ -269,6 +279,86 @@ class TemporalEngine(TracedEngine):
         """Serve the queue of a run until it ends or waits."""
         await (await self._reader()).described(run)
         return await ask_people(self, await self._attend(run), self.people)
+
+    async def journal(self, run: str) -> tuple[Launch, Journal]:
+        """Return what a run began with, and what is recorded of it."""
+        launch, journal, _ = await self._recorded(run)
+        return Launch(run, launch["name"], launch["plan"], launch["inputs"], launch["how"]), journal
+
+    async def _recorded(self, run: str) -> tuple[documents.Launched, Journal, list[JournalEntry]]:
+        """Return what a run began with, and its journal: its workflow says it, also when it has ended."""
+        described = await (await self._reader()).described(run)
+        async with self._served(carry=False):
+            handle = (await self._client()).get_workflow_handle(described.id, run_id=described.run_id)
+            found: documents.RecordedRun | None = None
+            with trouble(), suppress(WorkflowQueryFailedError):  # one of an earlier release knows no such query
+                found = await handle.query(documents.JOURNAL)
+        if found is None:
+            raise CompileError([problems.runs.NoJournal(run=run)])
+        launch, entries = found["launch"], found["entries"]
+        return launch, rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch["how"])), entries
+
+    async def retry(self, run: str, options: RetryOptions) -> RunReport:
+        """Go on with a run that has failed, in a new history, or that is held."""
+        described = await (await self._reader()).described(run)
+        launch, journal, entries = await self._recorded(run)
+        going = described.status == WorkflowExecutionStatus.RUNNING
+        ended = not going and described.status != WorkflowExecutionStatus.COMPLETED
+        idle = max(time() - described.close_time.timestamp(), 0.0) if described.close_time else 0.0
+        again = retry_of(run, journal, options, ended=ended, idle=idle)
+        client = await self._client()
+        async with self._served(carry=True):
+            with trouble():
+                if going:
+                    await client.get_workflow_handle(described.id).execute_update(documents.AGAIN, again, id=token_hex(16))
+                else:
+                    failed = await self._failed_children(run, journal, again)
+                    await self._begin_again(described, launch, [*entries, {"again": again}], failed)
+            return await ask_people(self, await self._attend(run), self.people)
+
+    async def _begin_again(
+        self,
+        described: WorkflowExecutionDescription,
+        launch: documents.Launched,
+        entries: list[JournalEntry],
+        failed: dict[str, list[JournalEntry]],
+    ) -> None:
+        """Begin a new history of a run with what is recorded; of two at the same time the first counts."""
+        journal = rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch["how"]))
+        launch["carried"] = {**documents.continued(journal, entries), "failed": failed}
+        with suppress(WorkflowAlreadyStartedError):
+            await (await self._client()).start_workflow(
+                documents.WORKFLOW,
+                launch,
+                id=described.id,
+                task_queue=self.queue,
+                memo=await described.memo(),
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+            )
+
+    async def _failed_children(self, run: str, before: Journal, again: Again) -> dict[str, list[JournalEntry]]:
+        """Return the journals of processes that have failed and go on."""
+        found: dict[str, list[JournalEntry]] = {}
+        for command in set(again.get("drop", ())) - set(again.get("fresh", ())):
+            with suppress(CompileError):  # most commands have none
+                _, journal, entries = await self._recorded(f"{run}/{before.key(command)}")
+                if (outcome := journal.state["outcome"]) is not None and outcome["status"] == "failed":
+                    found[before.key(command)] = entries
+        return found
+
+    async def delete(self, run: str) -> None:
+        """Forget a run that has ended, and those below it."""
+        described = await (await self._reader()).described(run)
+        require_ended(await self.show(run))
+        client = await self._client()
+        with trouble():
+            below = [row async for row in client.list_workflows(f'WorkflowType = "{documents.WORKFLOW}"')]
+            for name in (described.id, *(row.id for row in below if row.id.startswith(f"{described.id}/"))):
+                execution = WorkflowExecution(workflow_id=name)
+                asked = DeleteWorkflowExecutionRequest(namespace=client.namespace, workflow_execution=execution)
+                await client.workflow_service.delete_workflow_execution(asked)
+        forget_trace(self.place, run)
 
     async def reach(self) -> None:
         """Make sure that the server answers; an `UnreachableError` if it does not."""

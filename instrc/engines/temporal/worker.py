@@ -96,7 +96,8 @@ class Carrying:
         launch = await self._launch(given["digest"])
         command = given["command"]
         equipped = self.equip(given["run"], launch["plan"], launch["how"], self.sink)
-        effects = replace(equipped, first=temporal.info().attempt, pause=_again, child=_launched)
+        keys = {command["id"]: given["number"]} if "number" in given else {}
+        effects = replace(equipped, keys=keys, first=temporal.info().attempt, pause=_again, child=_launched)
         try:
             result = await (effects.ask(command) if command["kind"] == "model" else effects.call(command))
         except _Launch as launched:

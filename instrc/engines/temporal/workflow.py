@@ -12,11 +12,15 @@ from temporalio.common import RetryPolicy, SearchAttributeKey
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, ChildWorkflowError
 
 from instrc.engines.temporal import documents
-from instrc.runtime.engine import question_of
+from instrc.runtime.activities import complaints
+from instrc.runtime.engine import LIMIT, Question, decision, holds, questions_in
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Command, Complaint, FireCommand, ModelCommand, Result, State
+from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.plan import Cancellable, child_result, drive
+from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.text.durations import seconds
+from instrc.text.jsonvalue import Json, JsonObject, as_object
 
 # The port inside a workflow: commands as activities, timers and child workflows of Temporal.
 
@@ -35,21 +39,34 @@ _RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=tim
 class TemporalPort:
     """Commands of one run."""
 
-    def __init__(self, launch: documents.Launched, carried: documents.Continued | None) -> None:
+    def __init__(self, launch: documents.Launched, carried: documents.Continued) -> None:
         self.launch = launch
-        self.due: dict[str, float] = carried["due"] if carried else {}
+        self.state = carried["state"]
+        self.due: dict[str, float] = carried["due"]
         """When timers end; kept when the history is begun anew."""
-        self.later: set[str] = set(carried["later"] if carried else ())
+        self.later: set[str] = set(carried["later"])
         """Commands that somebody answers."""
-        self.unread: dict[str, Result] = carried["unread"] if carried else {}
+        self.unread: dict[str, Result] = carried["unread"]
         """Results of commands that are not begun again yet."""
+        self.held: dict[str, Json] = carried.get("held", {})
+        """Commands that hold the run, with their errors."""
+        self.keys: dict[str, int] = carried.get("keys", {})
+        self.entries: list[JournalEntry] | None = carried.get("entries")
+        """The journal; `None` if its beginning is not known."""
+        self.failed: dict[str, list[JournalEntry]] = carried.get("failed", {})
+        """The journals of children that have failed: a retry goes on with them."""
+        self._hold = Hold(launch["plan"], self.state) if holds(launch["how"]) else None
+        self._final: set[str] = set()
+        """Commands that may fail the run: its operator has said so."""
+        self._waiting: dict[str, _TemporalWork] = {}
+        """Commands that hold the run."""
         self.children: dict[str, str] = {}
         """The workflows of commands that processes serve."""
         self.flying: int = 0
         self.leaving: bool = False
         """What is open goes along into the new history: it is not withdrawn."""
         self.firing: set[asyncio.Task[None]] = set()
-        self._held: list[_TemporalWork] = []
+        self._kept_back: list[_TemporalWork] = []
         self._done: asyncio.Queue[tuple[str, Result]] = asyncio.Queue()
 
     def start(self, command: Command) -> Cancellable:
@@ -67,12 +84,17 @@ class TemporalPort:
         elif command["kind"] == "timer":
             self.due.setdefault(name, workflow.time() + seconds(command["after"]))
             work.begin(self._sleep(name))
+        elif name in self.held:
+            self._waiting[name] = work
         elif name not in self.later:
-            if self.flying >= COMMANDS_IN_FLIGHT or self.ending:
-                self._held.append(work)
-            else:
-                work.fly()
+            self._begin(work)
         return work
+
+    def _begin(self, work: _TemporalWork) -> None:
+        if self.flying >= COMMANDS_IN_FLIGHT or self.ending:
+            self._kept_back.append(work)
+        else:
+            work.fly()
 
     @property
     def ending(self) -> bool:
@@ -83,8 +105,13 @@ class TemporalPort:
 
     @property
     def idle(self) -> bool:
-        """Tell whether all that is open waits for people."""
-        return not self.flying and not self._held and self._done.empty() and bool(self.later)
+        """Tell whether all that is open waits for people, or for the operator."""
+        return not self.flying and not self._kept_back and self._done.empty() and bool(self.later or self.is_held)
+
+    @property
+    def is_held(self) -> bool:
+        """Tell whether something holds the run."""
+        return bool(self.held or self.state.get("stalled"))
 
     def is_late(self, command: str) -> bool:
         """Tell whether a deadline of a command, or of a block around it, has passed; the server may be slow to say so."""
@@ -93,7 +120,10 @@ class TemporalPort:
 
     def give(self, command: str, result: Result) -> None:
         """Deliver what somebody answers."""
-        if command in self.later:
+        if self.held.pop(command, None) is not None:
+            self._final.add(command)
+            self._done.put_nowait((command, result))
+        elif command in self.later:
             self.later.discard(command)
             self._done.put_nowait((command, result))
         else:
@@ -104,7 +134,42 @@ class TemporalPort:
         found = [await self._done.get()]
         while not self._done.empty():
             found.append(self._done.get_nowait())
-        return [each for each in found if each[0] in tasks]
+        known = [each for each in found if each[0] in tasks and not self._holds(*each, tasks[each[0]])]
+        if known and self.entries is not None:
+            self.entries.append({"results": known})
+        return known
+
+    def _holds(self, command: str, result: Result, work: Cancellable) -> bool:
+        """Tell whether the run is held instead of taking a result in."""
+        if self._hold is None or command in self._final or not self._hold.takes(command, result):
+            return False
+        assert isinstance(work, _TemporalWork)
+        self.held[command], self._waiting[command] = result["error"], work
+        documents.tell(self.launch["run"], "held", command, error=result["error"])
+        return True
+
+    def begin_again(self, again: Again) -> None:
+        """Go on with what holds the run."""
+        if self.entries is not None:
+            self.entries += [self.waiting(), {"again": again}]
+        documents.tell(self.launch["run"], "again", steps=again.get("drop", []))
+        for command in again.get("fresh", ()):
+            self.keys[command] = self.keys.get(command, 1) + 1
+        for command in again.get("drop", ()):
+            if self.held.pop(command, None) is not None:
+                self._begin(self._waiting.pop(command))
+        if "limits" in again:
+            versions.raise_limits(self.launch["plan"], self.state, again["limits"])
+        self._done.put_nowait(("", {}))
+
+    def waiting(self) -> JournalEntry:
+        """Return what is not recorded as it happens, since the run takes it along."""
+        return {"held": dict(self.held), "due": dict(self.due), "later": sorted(self.later)}
+
+    def key(self, command: str) -> str:
+        """Return the end of the key of a command, and of the run of a process that serves it."""
+        number = self.keys.get(command, 1)
+        return f"{command}~{number}" if number > 1 else command
 
     async def fire(self, command: FireCommand) -> None:
         """Begin a command whose result nobody waits for; the run ends after it."""
@@ -128,19 +193,30 @@ class TemporalPort:
         self.leaving = self.ending and not self.flying and not self.firing and self._done.empty()
         return self.leaving
 
-    def carried(self) -> documents.Carried:
+    def carried(self) -> documents.Continued:
         """Return what the run takes along into a new history."""
         while not self._done.empty():
             name, result = self._done.get_nowait()
             if name:
                 self.unread[name] = result
-        return {"due": self.due, "later": sorted(self.later), "unread": self.unread}
+        return {
+            "state": self.state,
+            "due": self.due,
+            "later": sorted(self.later),
+            "unread": self.unread,
+            "held": self.held,
+            "keys": self.keys,
+            "entries": self.entries,
+            "failed": self.failed,
+        }
 
     # --- carrying out ---------------------------------------------------------------------------------------------------------
 
     async def effect(self, command: ModelCommand | ActivityCommand | FireCommand) -> documents.ActivityOutcome:
         """Carry out a command in a worker."""
         given: documents.Effect = {"run": self.launch["run"], "digest": self.launch["digest"], "command": command}
+        if command["id"] in self.keys:
+            given["number"] = self.keys[command["id"]]
         came: documents.ActivityOutcome = await workflow.execute_activity(
             documents.ACTIVITIES[command["kind"]],
             given,
@@ -166,14 +242,22 @@ class TemporalPort:
         return None if "pending" in came else came
 
     async def _child(self, begun: documents.Child, command: ActivityCommand) -> Result:
-        name = f"{workflow.info().workflow_id}/{command['id']}"
+        key = self.key(command["id"])
+        name = f"{workflow.info().workflow_id}/{key}"
         self.children[command["id"]] = name
-        launch: documents.Launched = {**self.launch, **begun, "run": f"{self.launch['run']}/{command['id']}"}
+        how: JsonObject = {**self.launch["how"], "failed": "fail"}
+        launch: documents.Launched = {**self.launch, **begun, "run": f"{self.launch['run']}/{key}", "how": how}
         launch.pop("carried", None)
+        launch.pop("entries", None)
+        if (entries := self.failed.pop(key, None)) is not None:
+            journal = rebuild_journal(begun["plan"], begun["inputs"], entries)
+            launch["entries"] = [*entries, {"again": retry_of(launch["run"], journal, RetryOptions())}]
         try:
             ended: documents.Ended = await workflow.execute_child_workflow(documents.WORKFLOW, launch, id=name)
         finally:
             self.children.pop(command["id"], None)
+        if "entries" in ended:
+            self.failed[key] = ended["entries"]
         return child_result(ended["outcome"], command)
 
     async def _sleep(self, name: str) -> None:
@@ -193,8 +277,8 @@ class TemporalPort:
 
     def release(self) -> None:
         """Begin commands that were held back, as far as there is room."""
-        while self._held and self.flying < COMMANDS_IN_FLIGHT and not self.ending:
-            self._held.pop(0).fly()
+        while self._kept_back and self.flying < COMMANDS_IN_FLIGHT and not self.ending:
+            self._kept_back.pop(0).fly()
 
     def withdraw(self, work: _TemporalWork) -> None:
         """Forget a command that nobody waits for any more."""
@@ -203,8 +287,8 @@ class TemporalPort:
         name = work.command["id"]
         self.later.discard(name)
         self.due.pop(name, None)
-        if work in self._held:
-            self._held.remove(work)
+        if work in self._kept_back:
+            self._kept_back.remove(work)
 
 
 class _TemporalWork:
@@ -253,7 +337,13 @@ class RunWorkflow:
     def __init__(self, launch: documents.Launched) -> None:
         carried = launch.get("carried")
         self.launch = launch
-        self.state: State = carried["state"] if carried else versions.begin(launch["plan"], launch["inputs"])
+        self.unfired: list[FireCommand] = []
+        if carried is None:
+            entries = launch.get("entries", [])
+            journal = rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch["how"]))
+            self.unfired += journal.unfired.values()
+            carried = documents.continued(journal, entries)
+        self.state: State = carried["state"]
         self.port: TemporalPort = TemporalPort(launch, carried)
         self.status: str = ""
 
@@ -261,15 +351,21 @@ class RunWorkflow:
     async def run(self, launch: documents.Launched) -> documents.Ended:
         """Carry the run to its end, or on into a new history."""
         port = _Watched(self)
+        for command in self.unfired:
+            await port.fire(command)
         outcome = await drive(launch["plan"], self.state, port)
         if outcome is None:
             again = launch.copy()
-            again["inputs"], again["carried"] = {}, {"state": self.state, **self.port.carried()}
+            again["inputs"], again["carried"] = {}, self.port.carried()
+            again.pop("entries", None)
             workflow.continue_as_new(again)
         await self.port.drain()
         self.note(outcome["status"])
         documents.tell(launch["run"], "ended", outcome=outcome)
-        return {"outcome": outcome, "record": versions.record(launch["plan"], self.state)}
+        ended: documents.Ended = {"outcome": outcome, "record": versions.record(launch["plan"], self.state)}
+        if outcome["status"] == "failed" and workflow.info().parent is not None and self.port.entries is not None:
+            ended["entries"] = [*self.port.entries, self.port.waiting()]
+        return ended
 
     @workflow.update(name=documents.ANSWER)
     def answer(self, letter: documents.AnswerMessage) -> None:
@@ -291,23 +387,49 @@ class RunWorkflow:
         if self._faults(letter) == []:
             self._take(letter)
 
+    @workflow.update(name=documents.AGAIN)
+    def again(self, again: Again) -> bool:
+        """Begin again what holds the run; `False` if another retry came first."""
+        if self.journal().is_stale(again):
+            return False
+        self.port.begin_again(again)
+        self.note("running")
+        return True
+
+    @workflow.query(name=documents.JOURNAL)
+    def recorded(self) -> documents.RecordedRun | None:
+        """Return what is recorded of the run; `None` if its beginning is not known."""
+        if self.port.entries is None:
+            return None
+        launch = self.launch.copy()
+        launch.pop("carried", None)
+        launch.pop("entries", None)
+        launch["inputs"] = self.state["inputs"]
+        return {"launch": launch, "entries": [*self.port.entries, self.port.waiting()]}
+
+    def journal(self) -> Journal:
+        """Return how far the run has come, by its journal."""
+        entries = [*(self.port.entries or ()), self.port.waiting()]
+        return rebuild_journal(self.launch["plan"], self.state["inputs"], entries, holds=holds(self.launch["how"]))
+
+    def questions(self) -> list[Question]:
+        """Return what the run waits for."""
+        if self.state["outcome"] is not None:
+            return []
+        found = questions_in(self.launch["plan"], self.state, self.port.later, self.port.held)
+        return [each for each in found if each.id not in self.port.unread]
+
     @workflow.query(name=documents.REPORT)
     def report(self) -> documents.Standing:
         """Return how the run stands."""
         plan, state = self.launch["plan"], self.state
         outcome = versions.outcome(plan, state)
-        open_ = [] if outcome is not None else versions.pending(plan, state)
-        questions = [
-            question_of(command)
-            for command in open_
-            if command["id"] not in self.port.unread and (command["kind"] == "user" or command["id"] in self.port.later)
-        ]
         return {
             "outcome": outcome,
             "idle": self.port.idle,
             "flying": self.port.flying,
             "due": min(self.port.due.values(), default=None),
-            "questions": [(each.id, list(each.steps), each.show, each.schema, each.by) for each in questions],
+            "questions": [(each.id, list(each.steps), each.show, each.schema, each.by) for each in self.questions()],
             "children": sorted(self.port.children),
             "record": versions.record(plan, state),
         }
@@ -322,11 +444,21 @@ class RunWorkflow:
     def _faults(self, letter: documents.AnswerMessage) -> list[Complaint] | None:
         if letter["answer"] in self.port.unread or self.port.is_late(letter["answer"]):
             return None
+        held = next((each for each in self.questions() if each.id == letter["answer"] and each.by == "operator"), None)
+        if held is not None:
+            return complaints(letter["data"], held.schema)
         return versions.faults(self.launch["plan"], self.state, letter["answer"], letter["data"])
 
     def _take(self, letter: documents.AnswerMessage) -> None:
-        documents.tell(self.launch["run"], "told", letter["answer"], answer=letter["data"])
-        self.port.give(letter["answer"], {"ok": letter["data"]})
+        command, data = letter["answer"], letter["data"]
+        documents.tell(self.launch["run"], "told", command, answer=data)
+        if command not in self.port.held and command != LIMIT:
+            self.port.give(command, {"ok": data})
+        elif (again := decision(command, as_object(data))) is not None:
+            self.port.begin_again(again)
+        else:
+            fails = "result" not in as_object(data)
+            self.port.give(command, {"error": self.port.held[command]} if fails else {"ok": as_object(data)["result"]})
         self.note("running")
 
 
@@ -339,5 +471,6 @@ class _Watched:
         self.start, self.wait_first, self.fire = port.start, port.wait_first, port.fire
 
     def want_handoff(self) -> bool:
-        self.flow.note("waiting" if self.flow.port.idle else "running")
+        port = self.flow.port
+        self.flow.note(("held" if port.is_held else "waiting") if port.idle else "running")
         return self.flow.port.want_handoff()

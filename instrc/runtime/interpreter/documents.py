@@ -335,6 +335,20 @@ class Spent(TypedDict):
     tokens: int
 
 
+class Stalled(Asking):
+    """A chunk for which no model is asked until the limits of the run are raised."""
+
+    scope: str
+    unit: int
+
+
+class SpendingLimits(TypedDict, total=False):
+    """What a run may spend on models since its limits were raised, in place of its options."""
+
+    requests: int
+    tokens: int
+
+
 class State(TypedDict):
     """The state of a run."""
 
@@ -351,6 +365,9 @@ class State(TypedDict):
     outcome: Outcome | None
     withdrawn: NotRequired[list[str]]
     """Commands that nobody waits for any more since a block ended while others were issued; the engine takes them from here."""
+    limits: NotRequired[SpendingLimits]
+    stalled: NotRequired[list[Stalled]]
+    """Chunks that wait until limits are raised; it is there where a limit holds the run instead of failing it."""
 
 
 _STEP = re.compile(r"^step\d+_|_item\d+$")

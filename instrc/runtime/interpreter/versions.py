@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Protocol, cast
 
-from instrc.runtime.interpreter.documents import Command, Complaint, Outcome, PinnedPlan, Result, State
+from instrc.runtime.interpreter.documents import Command, Complaint, Outcome, PinnedPlan, Result, SpendingLimits, State
 from instrc.text.jsonvalue import Json, JsonObject
 
 CURRENT = "1"
@@ -24,6 +24,9 @@ class Interpreter(Protocol):
     def pending(self, plan: PinnedPlan, state: State) -> list[Command]: ...  # noqa: D102  -- as above
     def apply(self, plan: PinnedPlan, state: State, command: str, result: Result) -> list[str]: ...  # noqa: D102  -- as above
     def faults(self, plan: PinnedPlan, state: State, command: str, value: Json) -> list[Complaint] | None: ...  # noqa: D102  -- as above
+    def is_fatal(self, plan: PinnedPlan, state: State, command: str) -> bool: ...  # noqa: D102  -- as above
+    def stalled(self, plan: PinnedPlan, state: State) -> tuple[list[str], str] | None: ...  # noqa: D102  -- as above
+    def raise_limits(self, plan: PinnedPlan, state: State, limits: SpendingLimits | None) -> list[str]: ...  # noqa: D102  -- as above
     def record(self, plan: PinnedPlan, state: State) -> JsonObject: ...  # noqa: D102  -- as above
 
 
@@ -61,6 +64,24 @@ def outcome(plan: PinnedPlan, state: State) -> Outcome | None:  # noqa: ARG001  
 def faults(plan: PinnedPlan, state: State, command: str, value: Json) -> list[Complaint] | None:
     """Return what is wrong with an answer that somebody gives to an open command; `None` if no such command takes one."""
     return _interpreter_of(plan).faults(plan, state, command, value)
+
+
+def is_fatal(plan: PinnedPlan, state: State, command: str) -> bool:
+    """Tell whether the run would fail if an open command failed; `False` where a `try` or a plan takes it up."""
+    return _interpreter_of(plan).is_fatal(plan, state, command)
+
+
+def stalled(plan: PinnedPlan, state: State) -> tuple[list[str], str] | None:
+    """Return the steps for which no model is asked until a limit is raised, and why; `None` if there are none.
+
+    There are some only where `state["stalled"]` is a list from the beginning: else the run fails at a limit.
+    """
+    return _interpreter_of(plan).stalled(plan, state) if state.get("stalled") else None
+
+
+def raise_limits(plan: PinnedPlan, state: State, limits: SpendingLimits | None) -> list[str]:
+    """Let models be asked again up to new limits; without, what waits for them fails.  Return the commands that are withdrawn."""
+    return _interpreter_of(plan).raise_limits(plan, state, limits)
 
 
 def record(plan: PinnedPlan, state: State) -> JsonObject:

@@ -55,7 +55,7 @@ def as_model_error(error: Exception) -> ModelError:
         code, retry = _word(f"{text} {getattr(error, 'body', '')}", status)
         return ModelError(text, code=code, retry=retry, after=_pause(error) if retry else None)
     if any(word in name for name in names for word in _LOST) or isinstance(error, OSError):
-        return ModelError(text, retry=True)
+        return ModelError(text, code="unreachable", retry=True)
     if "unexpected keyword argument" in text:  # a parameter of `extra` that the library does not know
         return ModelError(text, code="setting")
     if (

@@ -18,6 +18,7 @@ from instrc.runtime.activities import Activity  # one that is registered as it i
 from instrc.runtime.effects import Check, Effects
 from instrc.runtime.engine import Engine, Equip, Launch, RunReport
 from instrc.runtime.plan import plan_of
+from instrc.runtime.retry import RetryOptions
 from instrc.runtime.traces import Event
 from instrc.text.jsonvalue import Json
 
@@ -36,7 +37,7 @@ ENGINES: dict[str, Callable[..., Engine]] = {
 }
 """A driver that is added here has to pass every test beside this file."""
 QUICK = Retry(attempts=3, pause=0.001)
-SETTLED = {"done", "failed", "stopped", "cancelled", "waiting"}
+SETTLED = {"held", "done", "failed", "stopped", "cancelled", "waiting"}
 
 
 class Written:
@@ -85,10 +86,18 @@ class Stage:
 
         return call
 
-    async def start(self, document: Json, inputs: Json = None, run: str = "r1", **options: Any) -> RunReport:
+    async def start(
+        self, document: Json, inputs: Json = None, run: str = "r1", failed: str | None = None, **options: Any
+    ) -> RunReport:
         """Begin a run, and wait until it ends or waits."""
         plan = plan_of(document, activities=list(self.handlers), **options)
-        await self.engine.start(Launch(run, "test", plan, inputs or {"prompt": "go"}, {}))
+        how: dict[str, Json] = {} if failed is None else {"failed": failed}
+        await self.engine.start(Launch(run, "test", plan, inputs or {"prompt": "go"}, how))
+        return await self.settled(run)
+
+    async def retry(self, step: str | None = None, run: str = "r1", **more: Any) -> RunReport:
+        """Retry a run, and wait until it ends or waits."""
+        await self.engine.retry(run, RetryOptions(step, **more))
         return await self.settled(run)
 
     async def answer(self, step: str, data: Json, run: str = "r1") -> RunReport:

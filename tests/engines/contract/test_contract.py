@@ -454,9 +454,9 @@ def test_a_budget_ends_the_run(stage: Any) -> None:
 
     async def body() -> None:
         stage.model = lambda _request: {"step1_a": {"text": "x"}}
-        report = await stage.start(document, requests=3)
+        report = await stage.start(document, failed="fail", requests=3)
         assert report.outcome["error"]["kind"] == "limit"
-        report = await stage.start(document, run="r2", tokens=7, elements=1)
+        report = await stage.start(document, run="r2", failed="fail", tokens=7, elements=1)
         assert report.outcome["error"]["code"] == "tokens"
 
     go(body())

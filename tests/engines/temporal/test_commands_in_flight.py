@@ -16,7 +16,8 @@ from temporalio.exceptions import ActivityError, ApplicationError, CancelledErro
 from instrc.engines.temporal import workflow as carrier  # the wire, and a workflow without a server
 from instrc.engines.temporal.workflow import TemporalPort  # a workflow without a server
 
-LAUNCH: Any = {"run": "r1", "digest": "d", "heartbeat": 5, "events": 10, "carried": "what the parent took along"}
+LAUNCH: Any = {"run": "r1", "digest": "d", "heartbeat": 5, "events": 10, "how": {}, "carried": "what the parent took along"}
+NOTHING: Any = {"state": {}, "due": {}, "later": [], "unread": {}}
 
 
 class Workflow:
@@ -85,7 +86,7 @@ async def turn() -> None:
 
 def test_no_more_fly_than_may_and_each_that_lands_lets_the_next_begin(workflow: Workflow) -> None:
     async def body() -> None:
-        made = TemporalPort(LAUNCH, None)
+        made = TemporalPort(LAUNCH, {**NOTHING, "due": {}, "unread": {}})
         works = {name: made.start(activity(name)) for name in "abcd"}
         await turn()
         assert sorted(workflow.begun) == ["a", "b"]
@@ -104,7 +105,7 @@ def test_no_more_fly_than_may_and_each_that_lands_lets_the_next_begin(workflow: 
 
 def test_one_that_was_held_back_and_is_not_waited_for_any_more_never_begins(workflow: Workflow) -> None:
     async def body() -> None:
-        made = TemporalPort(LAUNCH, None)
+        made = TemporalPort(LAUNCH, {**NOTHING, "due": {}, "unread": {}})
         works = {name: made.start(activity(name)) for name in "abcd"}
         works["c"].cancel()
         await turn()
@@ -118,7 +119,7 @@ def test_one_that_was_held_back_and_is_not_waited_for_any_more_never_begins(work
 @pytest.mark.parametrize("reason", ["the server says so", "it is long"])
 def test_nothing_begins_while_the_history_is_about_to_be_begun_anew(workflow: Workflow, reason: str) -> None:
     async def body() -> None:
-        made = TemporalPort(LAUNCH, None)
+        made = TemporalPort(LAUNCH, {**NOTHING, "due": {}, "unread": {}})
         works = {name: made.start(activity(name)) for name in "ab"}
         await turn()
         workflow.length = 10
@@ -135,14 +136,14 @@ def test_nothing_begins_while_the_history_is_about_to_be_begun_anew(workflow: Wo
         assert await made.wait_first(works) == [("a", {"ok": 1}), ("b", {"ok": 2})]
         assert made.want_handoff()
         works["c"].cancel()
-        assert len(made._held) == 1, "it goes along into the new history"
+        assert len(made._kept_back) == 1, "it goes along into the new history"
 
     go(body())
 
 
 def test_a_result_is_what_the_activity_gives_and_none_if_somebody_gives_it_later(workflow: Workflow) -> None:
     async def body() -> None:
-        made = TemporalPort(LAUNCH, None)
+        made = TemporalPort(LAUNCH, {**NOTHING, "due": {}, "unread": {}})
         asked = [asyncio.create_task(made.result_of(activity(name))) for name in "ab"]
         await turn()
         workflow.begun["a"].set_result({"ok": None})
@@ -154,14 +155,15 @@ def test_a_result_is_what_the_activity_gives_and_none_if_somebody_gives_it_later
 
 def test_a_process_that_serves_an_activity_is_a_workflow_below_with_its_own_beginning(workflow: Workflow) -> None:
     async def body() -> None:
-        made = TemporalPort(LAUNCH, None)
+        made = TemporalPort(LAUNCH, {**NOTHING, "due": {}, "unread": {}})
         asked = asyncio.create_task(made.result_of(activity("a")))
         await turn()
         workflow.begun["a"].set_result({"launch": {"name": "served", "plan": {}, "inputs": {}, "digest": "e"}})
         assert await asked == {"ok": {"text": "served"}}
         [(name, launch)] = workflow.children
         assert name == "w1/a"
-        assert launch == {"run": "r1/a", "digest": "e", "heartbeat": 5, "events": 10, "name": "served", "plan": {}, "inputs": {}}
+        its_own = {"run": "r1/a", "digest": "e", "name": "served", "plan": {}, "inputs": {}, "how": {"failed": "fail"}}
+        assert launch == {"heartbeat": 5, "events": 10, **its_own}
         assert made.children == {}, "it has ended"
 
     go(body())
@@ -189,7 +191,7 @@ def test_an_activity_that_fails_is_a_failure_with_the_innermost_message(
     workflow: Workflow, cause: BaseException | None, message: str
 ) -> None:
     async def body() -> None:
-        made = TemporalPort(LAUNCH, None)
+        made = TemporalPort(LAUNCH, {**NOTHING, "due": {}, "unread": {}})
         asked = asyncio.create_task(made.result_of(activity("a")))
         await turn()
         workflow.begun["a"].set_exception(failed(cause))
@@ -200,7 +202,7 @@ def test_an_activity_that_fails_is_a_failure_with_the_innermost_message(
 
 def test_a_process_that_fails_is_a_failure_of_the_activity_it_serves(workflow: Workflow) -> None:
     async def body() -> None:
-        made = TemporalPort(LAUNCH, None)
+        made = TemporalPort(LAUNCH, {**NOTHING, "due": {}, "unread": {}})
         workflow.outcome = ChildWorkflowError(
             "the process",
             namespace="n",
@@ -223,7 +225,7 @@ def test_a_process_that_fails_is_a_failure_of_the_activity_it_serves(workflow: W
 @pytest.mark.parametrize("cause", [CancelledError("gone"), ApplicationError("no such town")])
 def test_in_a_run_that_is_ended_what_was_taken_back_ends_with_it(workflow: Workflow, cause: BaseException) -> None:
     async def body() -> None:
-        made = TemporalPort(LAUNCH, None)
+        made = TemporalPort(LAUNCH, {**NOTHING, "due": {}, "unread": {}})
         workflow.cancelled = "somebody ends the run"
         asked = asyncio.create_task(made.result_of(activity("a")))
         await turn()
@@ -239,7 +241,7 @@ def test_in_a_run_that_is_ended_what_was_taken_back_ends_with_it(workflow: Workf
 
 def test_an_answer_before_the_activity_says_that_it_comes_later_is_its_result(workflow: Workflow) -> None:
     async def body() -> None:
-        made = TemporalPort(LAUNCH, None)
+        made = TemporalPort(LAUNCH, {**NOTHING, "due": {}, "unread": {}})
         works = {"a": made.start(activity("a"))}
         await turn()
         made.give("a", {"ok": "quick"})
@@ -253,7 +255,7 @@ def test_an_answer_before_the_activity_says_that_it_comes_later_is_its_result(wo
 
 def test_a_run_is_idle_when_all_that_is_open_waits_for_people(workflow: Workflow) -> None:
     async def body() -> None:
-        made = TemporalPort(LAUNCH, None)
+        made = TemporalPort(LAUNCH, {**NOTHING, "due": {}, "unread": {}})
         assert not made.idle, "nothing is open"
         works = {"a": made.start(activity("a"))}
         await turn()

@@ -6,10 +6,10 @@ from collections import OrderedDict
 from typing import Final
 
 from instrc.runtime.activities import complaints
-from instrc.runtime.interpreter.documents import Command, Complaint, PinnedPlan, Result, State
+from instrc.runtime.interpreter.documents import Command, Complaint, PinnedPlan, Result, SpendingLimits, State
 from instrc.runtime.interpreter.v1 import apply as applying
 from instrc.runtime.interpreter.v1 import issue as issuing
-from instrc.runtime.interpreter.v1.progress import record_of
+from instrc.runtime.interpreter.v1.progress import is_rescued, record_of
 from instrc.runtime.interpreter.v1.refusals import unread_decisions
 from instrc.runtime.interpreter.v1.runnable import RunnablePlan
 from instrc.runtime.interpreter.v1.state import ROOT, Machine
@@ -77,6 +77,32 @@ def apply(plan: PinnedPlan, state: State, command: str, result: Result) -> list[
 def faults(plan: PinnedPlan, state: State, command: str, value: Json) -> list[Complaint] | None:
     """Return what is wrong with an answer to an open command; `None` if nothing of that id takes one."""
     return applying.faults(_machine(plan, state), command, value)
+
+
+def is_fatal(plan: PinnedPlan, state: State, command: str) -> bool:
+    """Tell whether the run would fail if an open command failed; `false` where a `try` or a plan takes it up."""
+    entry = state["open"].get(command)
+    return entry is not None and entry["as"] == "run" and not is_rescued(_machine(plan, state), entry["scope"])
+
+
+def stalled(plan: PinnedPlan, state: State) -> tuple[list[str], str] | None:
+    """Return the steps for which no model is asked until a limit is raised, and why; `None` if there are none."""
+    machine = _machine(plan, state)
+    steps = [
+        step.key
+        for held in state.get("stalled", ())
+        if held["scope"] in state["scopes"]
+        for step in machine.unit(held["scope"], held["unit"]).steps
+    ]
+    reached = issuing.reached_limit(machine) if state.get("stalled") else None
+    return None if reached is None else (steps, reached[1])
+
+
+def raise_limits(plan: PinnedPlan, state: State, limits: SpendingLimits | None) -> list[str]:
+    """Let models be asked again up to new limits, or let what waits for that fail; return the commands that are withdrawn."""
+    machine = _machine(plan, state)
+    issuing.raise_limits(machine, limits)
+    return machine.withdrawn
 
 
 def record(plan: PinnedPlan, state: State) -> JsonObject:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TypeAlias, cast
 
 from instrc.process.flow import Read, Step
-from instrc.runtime.interpreter.documents import Asking, Command, Entry, Failure, ModelCommand
+from instrc.runtime.interpreter.documents import Asking, Command, Entry, Failure, ModelCommand, SpendingLimits
 from instrc.runtime.interpreter.v1 import blocks, tasks
-from instrc.runtime.interpreter.v1.progress import fail, finish, stop
+from instrc.runtime.interpreter.v1.progress import fail, finish, is_rescued, stop
 from instrc.runtime.interpreter.v1.runnable import PlanUnit, replace_property
 from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, give_up, kind_of_failure, scoped_id, unit_name
 from instrc.runtime.interpreter.v1.values import context_of, evaluate, resolve, without_own
@@ -99,20 +99,47 @@ def ask(machine: Machine, scope: str, unit: PlanUnit, entry: Asking) -> None:
     """Let a model be asked for a chunk, for the first time or again."""
     for step, among in unit.among:
         _choices(machine, scope, step, among.choices)
-    spent, options = machine.state["spent"], machine.program.options
-    limits: tuple[tuple[str, int, int | None], ...] = (
-        ("requests", spent["requests"], options.get("requests")),
-        ("tokens", spent["tokens"], options.get("tokens")),
-    )
-    for what, used, most in limits:
-        if most is not None and used >= most:
-            give_up("limit", f"the run may spend {most} {what} on models, and has spent {used}", unit_name(unit), what)
-    spent["requests"] += 1
+    if (reached := reached_limit(machine)) is not None:
+        if "stalled" not in machine.state or is_rescued(machine, scope):
+            give_up("limit", reached[1], unit_name(unit), reached[0])
+        machine.state["stalled"].append({**entry, "scope": scope, "unit": unit.index})
+        return
+    machine.state["spent"]["requests"] += 1
     command = scoped_id(scope, unit.id)
     command += f"@{entry['round']}" if entry["round"] > 1 else ""
     command += f"#{entry['asks'] + 1}" if entry["asks"] else ""
     machine.open_command(command, cast("Entry", {"scope": scope, "unit": unit.index, "as": "run", **entry}))
     machine.state["queue"].append(command)
+
+
+def reached_limit(machine: Machine) -> tuple[str, str] | None:
+    """Return which limit of the run is reached, and that in words; `None` if a model may be asked."""
+    spent, options, raised = machine.state["spent"], machine.program.options, machine.state.get("limits", {})
+    limits: tuple[tuple[str, int, int | None], ...] = (
+        ("requests", spent["requests"], raised.get("requests", options.get("requests"))),
+        ("tokens", spent["tokens"], raised.get("tokens", options.get("tokens"))),
+    )
+    for what, used, most in limits:
+        if most is not None and used >= most:
+            return what, f"the run may spend {most} {what} on models, and has spent {used}"
+    return None
+
+
+def raise_limits(machine: Machine, limits: SpendingLimits | None) -> None:
+    """Let the chunks be asked that a limit holds; without `limits` they fail."""
+    held_ones = machine.state.pop("stalled", None)
+    if limits is not None:
+        machine.state["limits"] = {**machine.state.get("limits", {}), **limits}
+        if held_ones is not None:
+            machine.state["stalled"] = []
+    for held in held_ones or ():
+        scope = held["scope"]
+        if machine.state["outcome"] is None and scope in machine.state["scopes"]:
+            entry = cast("Asking", {name: value for name, value in held.items() if name not in {"scope", "unit"}})
+            try:
+                ask(machine, scope, machine.unit(scope, held["unit"]), entry)
+            except FailedError as error:
+                fail(machine, scope, error.failure)
 
 
 def _span(unit: PlanUnit, which: str, choose: _Choose) -> str | None:

@@ -127,6 +127,15 @@ def fail(machine: Machine, scope: str, error: Failure) -> None:
         scope = parent
 
 
+def is_rescued(machine: Machine, scope: str) -> bool:
+    """Tell whether a failure in a body would be taken up by a `try` around it."""
+    while (parent := machine.scope(scope)["parent"]) is not None:
+        if blocks.can_rescue(machine, parent, machine.unit(parent, machine.region(scope).owner)):
+            return True
+        scope = parent
+    return False
+
+
 def _complete(machine: Machine, inner: str, parent: str, owner: PlanUnit) -> None:
     """Go on after a body in which there was nothing to do."""
     given = blocks.body_done(machine, inner)

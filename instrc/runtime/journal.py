@@ -1,0 +1,214 @@
+"""The journal of a run: what is recorded of it, its state made from that, and what holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias, TypedDict
+
+from instrc.runtime.activities import is_temporary
+from instrc.runtime.interpreter import versions
+from instrc.runtime.interpreter.documents import FireCommand, PinnedPlan, Result, SpendingLimits, State
+from instrc.text.jsonvalue import Json, JsonObject
+
+# What is recorded, and how the state of a run is made from it: a pure function of plan, inputs and entries, on every engine.
+
+
+CommandResult: TypeAlias = tuple[str, Result]
+"""A command by its id, and what came of it."""
+
+
+class Again(TypedDict, total=False):
+    """What a retry changes: the run goes on as if what it drops had never come."""
+
+    drop: list[str]
+    """Commands whose results are left out, or that hold the run: they are begun again."""
+    fresh: list[str]
+    """Commands that are begun again under another key."""
+    limits: SpendingLimits | None
+    """New limits; `null` lets fail what waits for higher ones."""
+    shift: float
+    """Seconds by which open deadlines end later: the run did nothing meanwhile."""
+    after: int
+    """How many retries there were when it was asked for: of two that are asked for at the same time, one counts."""
+
+
+class JournalEntry(TypedDict, total=False):
+    """What is recorded at one time."""
+
+    results: list[CommandResult]
+    """In the order in which they were applied."""
+    due: dict[str, float]
+    """When timers end."""
+    later: list[str]
+    """Commands that somebody answers later."""
+    held: dict[str, Json]
+    """Errors that are not applied, since they would fail the run: they hold it."""
+    fired: list[str]
+    """Commands whose result nobody waits for, carried out."""
+    letters: list[str]
+    """What was read of the mail."""
+    again: Again
+
+
+@dataclass(slots=True)
+class Journal:
+    """How far a run has come."""
+
+    plan: PinnedPlan
+    inputs: JsonObject
+    holds: bool = False
+    """Whether a limit holds the run; else the run fails at it."""
+    state: State = field(init=False)
+    due: dict[str, float] = field(default_factory=dict)
+    later: set[str] = field(default_factory=set)
+    held: dict[str, Json] = field(default_factory=dict)
+    letters: set[str] = field(default_factory=set)
+    unfired: dict[str, FireCommand] = field(default_factory=dict)
+    """Commands to fire that were perhaps not carried out."""
+    keys: dict[str, int] = field(default_factory=dict)
+    """Which key commands have, where it is not the first."""
+    results: list[CommandResult] = field(default_factory=list)
+    """Those that count; new limits are among them, under no id."""
+    retries: int = 0
+    _fired: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.state = begun(self.plan, self.inputs, holds=self.holds)
+
+    def key(self, command: str) -> str:
+        """Return the end of the key of a command, `llmContext1~2` where it was begun again on purpose."""
+        number = self.keys.get(command, 1)
+        return f"{command}~{number}" if number > 1 else command
+
+    def enter(self, entry: JournalEntry) -> None:
+        """Take an entry in."""
+        self._issue()
+        for command, result in entry.get("results", ()):
+            versions.apply(self.plan, self.state, command, result)
+            self.results.append((command, result))
+            self.due.pop(command, None)
+            self.later.discard(command)
+            self.held.pop(command, None)
+        self.due |= entry.get("due", {})
+        self.later |= set(entry.get("later", ()))
+        self.held |= entry.get("held", {})
+        self.letters |= set(entry.get("letters", ()))
+        for command in entry.get("fired", ()):
+            self._fired.add(command)
+            self.unfired.pop(command, None)
+        if "again" in entry:
+            self._begin_again(entry["again"])
+
+    def _issue(self) -> None:
+        for command in versions.issue(self.plan, self.state):
+            if command["kind"] == "fire" and command["id"] not in self._fired:
+                self.unfired[command["id"]] = command
+
+    def is_stale(self, again: Again) -> bool:
+        """Tell whether another retry came before this one."""
+        return again.get("after", self.retries) != self.retries
+
+    def _begin_again(self, again: Again) -> None:
+        if self.is_stale(again):
+            return
+        self.retries += 1
+        drop, state = set(again.get("drop", ())), self.state
+        for command in again.get("fresh", ()):
+            self.keys[command] = self.keys.get(command, 1) + 1
+        for command in drop:
+            self.held.pop(command, None)
+            self.later.discard(command)
+            self.due.pop(command, None)
+        limits: CommandResult | None = ("", {"ok": again["limits"]}) if "limits" in again else None  # type: ignore[typeddict-item]  # plain JSON
+        if state["outcome"] is not None or any(command in drop for command, _ in self.results):
+            kept = [each for each in self.results if each[0] not in drop]
+            if limits is not None:
+                kept.insert(max(len(kept) - 1, 0), limits)  # it may be the last result by which a limit was reached
+            self.state = begun(self.plan, self.inputs, holds=self.holds)
+            for each in kept:
+                self._issue()
+                replay(self.plan, self.state, each)
+            asked = {command["id"] for command in versions.pending(self.plan, self.state) if command["kind"] == "model"}
+            twice = {command for command, result in self.results if command in drop & asked and "ok" in result}
+            spent = state["spent"]  # what is left out has been spent
+            self.state["spent"] = {"requests": spent["requests"] + len(twice), "tokens": spent["tokens"]}
+            self.results = kept
+        elif limits is not None:
+            replay(self.plan, state, limits)
+            self.results.append(limits)
+        for command in self.due:
+            if command.endswith("!within"):
+                self.due[command] += again.get("shift", 0)
+
+
+def begun(plan: PinnedPlan, inputs: JsonObject, *, holds: bool = False) -> State:
+    """Return the state of a run that has not begun; one that `holds` is not ended by a limit."""
+    state = versions.begin(plan, inputs)
+    if holds:
+        state["stalled"] = []
+    return state
+
+
+def replay(plan: PinnedPlan, state: State, each: CommandResult) -> None:
+    """Apply a result, or raise limits."""
+    command, result = each
+    if command:
+        versions.apply(plan, state, command, result)
+    else:
+        versions.raise_limits(plan, state, result["ok"])  # type: ignore[arg-type]  # as `Journal` writes it
+
+
+def rebuild_journal(plan: PinnedPlan, inputs: JsonObject, entries: Iterable[JournalEntry], *, holds: bool = False) -> Journal:
+    """Return how far a run has come; what became runnable last is not issued."""
+    journal = Journal(plan, inputs, holds)
+    for entry in entries:
+        journal.enter(entry)
+    if journal.due or journal.held:
+        open_ = {command["id"] for command in versions.pending(plan, journal.state)}
+        journal.due = {name: at for name, at in journal.due.items() if name in open_}
+        journal.held = {name: error for name, error in journal.held.items() if name in open_}
+    return journal
+
+
+# What holds a run instead of failing it: an error that may be gone when the command is begun again, or a limit.
+
+
+_PASSING: Final = frozenset(
+    {
+        "timeout",
+        "unreachable",
+        "unavailable",
+        "overloaded",
+        "loading",
+        "unreadable",
+        "quota",
+        "setting",
+        "wrong-parameters",
+        "unknown-activity",
+        "unknown-process",
+        "unusable-setting",
+        "missing-extra",
+    }
+)
+"""Codes of errors for which nothing in the run is wrong; of HTTP, those of `is_temporary` are as well."""
+
+
+def is_passing(error: Json) -> bool:
+    """Tell whether an error may be gone when its command is begun again, as the run is."""
+    code = error.get("code") if isinstance(error, dict) else None
+    if not isinstance(code, str):
+        return False
+    return code in _PASSING or (code.isdecimal() and len(code) == 3 and is_temporary(int(code)))
+
+
+@dataclass(slots=True)
+class Hold:
+    """Says which errors hold a run."""
+
+    plan: PinnedPlan
+    state: State
+
+    def takes(self, command: str, result: Result) -> bool:
+        """Tell whether a result would fail the run, for a reason that passes."""
+        return "error" in result and is_passing(result["error"]) and versions.is_fatal(self.plan, self.state, command)

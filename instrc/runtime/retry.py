@@ -1,0 +1,364 @@
+"""Go on with a run that has failed, or begin another one with what is recorded of it: pure functions of its journal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NoReturn, TypedDict
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+from instrc.runtime.activities import complaints
+from instrc.runtime.interpreter import versions
+from instrc.runtime.interpreter.documents import (
+    Command,
+    Failure,
+    FireCommand,
+    PinnedPlan,
+    Result,
+    SpendingLimits,
+    State,
+    bare_name,
+    is_numbered,
+)
+from instrc.runtime.journal import Again, CommandResult, Journal, JournalEntry, begun, replay
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject
+
+# What a run did, played again from its results.
+
+
+@dataclass(slots=True)
+class _Replay:
+    """A run, played again without some of its results."""
+
+    state: State
+    commands: dict[str, Command] = field(default_factory=dict)
+    kept: list[CommandResult] = field(default_factory=list)
+    lost: list[CommandResult] = field(default_factory=list)
+    """What was left out, and what came of commands that are not there without it."""
+    last: str | None = None
+    """The command whose result ended the run; `None` if it was ended by what began after it."""
+
+
+def _replayed(journal: Journal, without: Iterable[str] = ()) -> _Replay:
+    plan, left_out = journal.plan, set(without)
+    made = _Replay(begun(plan, journal.inputs, holds=journal.holds))
+    for command, result in journal.results:
+        made.commands |= {each["id"]: each for each in versions.issue(plan, made.state)}
+        known = command in made.state["open"] or not command
+        if command in left_out or not known or made.state["outcome"] is not None:
+            made.lost.append((command, result))
+            continue
+        replay(plan, made.state, (command, result))
+        made.kept.append((command, result))
+        if made.state["outcome"] is not None:
+            made.last = command
+    made.commands |= {each["id"]: each for each in versions.issue(plan, made.state)}
+    return made
+
+
+def steps_of(command: Command) -> list[str]:
+    """Return the keys of the steps whose results a command gives."""
+    if command["kind"] == "timer":
+        return []
+    return list(command["steps"]) if command["kind"] in {"model", "user"} else [command["step"]]  # type: ignore[typeddict-item]  # as its kind says
+
+
+def _named(commands: Iterable[Command], step: str) -> list[str]:
+    """Return the commands of a step, in all elements and rounds: by their ids, its key, its bare name, or its chunk."""
+    known = [command for command in commands if command["kind"] != "timer"]
+    ways = (
+        lambda command: command["id"] == step,
+        lambda command: step in steps_of(command),
+        lambda command: not is_numbered(step) and bare_name(step) in map(bare_name, steps_of(command)),
+        lambda command: _unit_id(command["id"]).rpartition(".")[2] == step,
+    )
+    return next((found for way in ways if (found := [command["id"] for command in known if way(command)])), [])
+
+
+def _unit_id(command: str) -> str:
+    """Return the id of a command without the number of the attempt and of the round in its chunk."""
+    return re.sub(r"(@\d+)?(#\d+)?$", "", command)
+
+
+# Retry.
+
+
+@dataclass(frozen=True, slots=True)
+class RetryOptions:
+    """How a run goes on that has failed, or that is held."""
+
+    step: str | None = None
+    """From which step on; `None` for what has failed."""
+    new_key: bool = False
+    """Give what is begun again another key: a service that answers an equal key with its first answer works anew."""
+    requests: int | None = None
+    tokens: int | None = None
+
+    @property
+    def limits(self) -> SpendingLimits:
+        """The new limits."""
+        made: SpendingLimits = {}
+        if self.requests is not None:
+            made["requests"] = self.requests
+        if self.tokens is not None:
+            made["tokens"] = self.tokens
+        return made
+
+
+def retry_of(run: str, journal: Journal, options: RetryOptions, *, ended: bool = False, idle: float = 0.0) -> Again:
+    """Return what is to be recorded so that a run goes on; a `CompileError` where that would change nothing.
+
+    `ended` says that an engine has ended it though its journal has no end: it was cancelled.
+    `idle` are the seconds since it has failed.
+    """
+    versions.issue(journal.plan, journal.state)  # it may end, or reach a limit, only now
+    outcome = journal.state["outcome"]
+    if ended and outcome is None:
+        _refuse(run, "it was cancelled", "begin another run with what is recorded: `instrc fork`")
+    if outcome is None:
+        return _released(run, journal, options)
+    if outcome["status"] == "done":
+        _refuse(run, "it is done", "begin another run with what is recorded: `instrc fork`")
+    played = _replayed(journal)
+    fatal = _fatal(played, journal)
+    if options.step is None and not fatal and not _reached(run, journal, options):
+        if outcome["status"] == "stopped":
+            reason = f"`{outcome['step']}` was refused"
+        else:
+            reason = f"`{outcome['error']['step']}` fails again with what is recorded"
+        _refuse(run, reason, f"begin before that: `--from STEP`; or give a result: `instrc fork {run} --set STEP=JSON`")
+    drop, fresh = list(fatal), list(fatal if options.new_key else ())
+    if options.step is not None:
+        names = _named(played.commands.values(), options.step)
+        names = [name for name in names if any(name == command for command, _ in journal.results)]
+        if not names:
+            _refuse_step(run, played, options.step)
+        without = _replayed(journal, [*names, *fatal])
+        if without.last is not None:
+            _refuse(run, f"it ends again before `{options.step}`", "begin with an earlier step")
+        drop = [command for command, _ in without.lost]
+        fresh = [command for command, result in without.lost if options.new_key or "ok" in result]
+    again: Again = {"drop": drop, "after": journal.retries}
+    if fresh:
+        again["fresh"] = fresh
+    if options.limits:
+        again["limits"] = options.limits
+    return {**again, "shift": idle} if idle else again
+
+
+def _released(run: str, journal: Journal, options: RetryOptions) -> Again:
+    """Return what lets a held run go on."""
+    held = sorted(journal.held)
+    stalled = versions.stalled(journal.plan, journal.state)
+    if not held and stalled is None:
+        _refuse(run, "it has not failed, and nothing holds it", f"`instrc show {run}` shows its state")
+    if options.step is not None:
+        advice = f"begin another run: `instrc fork {run} --at STEP`"
+        _refuse(run, "it goes on with what holds it, so `--from` says nothing", advice)
+    again: Again = {"drop": held, "after": journal.retries}
+    if held and options.new_key:
+        again["fresh"] = held
+    if stalled is not None and (options.limits or not held):
+        _require_higher(run, journal, options, stalled[1])
+    if options.limits:
+        again["limits"] = options.limits
+    return again
+
+
+def _reached(run: str, journal: Journal, options: RetryOptions) -> bool:
+    """Tell whether a run has failed at one of its limits, which is raised now."""
+    outcome = journal.state["outcome"]
+    if outcome is None or outcome["status"] != "failed" or not _is_limit(outcome["error"]):
+        return False
+    _require_higher(run, journal, options, outcome["error"]["message"])
+    return True
+
+
+def _is_limit(error: Failure) -> bool:
+    """Tell whether a run has failed at a limit of its own."""
+    return error["kind"] == "limit" and error["code"] in {"requests", "tokens"}
+
+
+def _require_higher(run: str, journal: Journal, options: RetryOptions, reason: str) -> None:
+    """Refuse to go on with limits that are reached already."""
+    spent, raised, first = journal.state["spent"], journal.state.get("limits", {}), journal.plan["options"]
+    most = {
+        "requests": options.limits.get("requests", raised.get("requests", first.get("requests"))),
+        "tokens": options.limits.get("tokens", raised.get("tokens", first.get("tokens"))),
+    }
+    for name, used in (("requests", spent["requests"]), ("tokens", spent["tokens"])):
+        limit = most[name]
+        if limit is not None and used >= limit:
+            _refuse(run, reason, f"raise it: `--{name} {_round_up(used)}`")
+
+
+def _round_up(spent: int) -> int:
+    return spent + max(spent // 2, 1)
+
+
+def _fatal(played: _Replay, journal: Journal) -> list[str]:
+    """Return the commands whose results have failed a run, so that it goes on without them; those of one chunk together."""
+    outcome = journal.state["outcome"]
+    if outcome is None or outcome["status"] != "failed" or played.last is None or played.last not in played.commands:
+        return []
+    command, error = played.commands[played.last], outcome["error"]
+    [result] = [result for name, result in played.kept if name == played.last][-1:]
+    if "error" not in result and command["kind"] != "timer" and error["kind"] not in {"invalid", "plan"}:
+        return []
+    if command["kind"] != "model":
+        return [played.last]
+    same = re.sub(r"#\d+$", "", played.last)
+    return [name for name, _ in played.kept if name == same or name.startswith(f"{same}#")]
+
+
+def _refuse(run: str, reason: str, advice: str) -> NoReturn:
+    raise CompileError([problems.runs.NothingToRetry(run=run, reason=reason, advice=advice)])
+
+
+def _refuse_step(run: str, played: _Replay, step: str) -> NoReturn:
+    known = list(dict.fromkeys(key for command in played.commands.values() for key in steps_of(command)))
+    raise CompileError([problems.runs.NoSuchStep(run=run, step=step, known=tuple(known))])
+
+
+# Fork.
+
+
+class ForkOrigin(TypedDict):
+    """What a run was forked from."""
+
+    run: str
+    at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ForkOptions:
+    """What of a run another one begins with."""
+
+    step: str | None = None
+    """From which step on it works anew; `None` for what the run has not done."""
+    edits: Mapping[str, Json] = field(default_factory=dict)
+    """Results by step, in place of those that are recorded."""
+    run: str | None = None
+    """The id of the new run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forked:
+    """What another run begins with."""
+
+    entries: list[JournalEntry]
+    reused: tuple[str, ...]
+    """The commands of the old run whose results it has."""
+
+
+def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, inputs: JsonObject) -> Forked:
+    """Return what a fork begins with: what is recorded up to a step, where the `plan` of the fork asks for the same.
+
+    A result is taken for a command with the same words, whatever the numbers of its steps.
+    `CompileError` if a result of an activity or a person is left out: it would be done twice.
+    """
+    played = _replayed(journal)
+    fatal = _fatal(played, journal)
+    at = list(fatal)
+    if options.step is not None:
+        at += _named(played.commands.values(), options.step) or _refuse_step(run, played, options.step)
+    edits = {_edited(run, played, step): (step, value) for step, value in options.edits.items()}
+    without = _replayed(journal, [*at, *edits])
+    kept = [(played.commands[name], result) for name, result in without.kept if name]
+    kept += [(played.commands[name], _edit(played.commands[name], step, value, journal)) for name, (step, value) in edits.items()]
+    made = _reuse(plan, inputs, kept, holds=journal.holds)
+    if made.left:
+        raise CompileError([problems.runs.CannotFork(run=run, lost=tuple(map(_shown, made.left)))])
+    entries: list[JournalEntry] = [{"results": [each]} for each in made.results]
+    sent = {_words(command) for command in played.commands.values() if command["kind"] == "fire"}
+    if fired := [command["id"] for command in made.fires if _words(command) in sent]:
+        entries.append({"fired": fired})
+    return Forked(entries, tuple(made.reused))
+
+
+def _edited(run: str, played: _Replay, step: str) -> str:
+    """Return the one command whose result an edit replaces."""
+    found = _named(played.commands.values(), step) or _refuse_step(run, played, step)
+    asked = sorted({_unit_id(each) for each in found})
+    if len(asked) > 1:
+        raise CompileError([problems.runs.NoSuchStep(run=run, step=step, known=tuple(asked))])
+    return found[0]
+
+
+def _edit(command: Command, step: str, value: Json, journal: Journal) -> Result:
+    """Return a result with what was given for a step in it; one that does not fit is refused."""
+    recorded = next((result.get("ok") for name, result in reversed(journal.results) if name == command["id"]), None)
+    keys = steps_of(command)
+    key = next((each for each in keys if step == each or bare_name(step) == bare_name(each)), keys[0] if len(keys) == 1 else None)
+    whole = command["kind"] == "activity" or not keys or key is None or (command["kind"] == "user" and len(keys) == 1)
+    made: Json = value if whole else {**(recorded if isinstance(recorded, dict) else {}), str(key): value}
+    wrong = complaints(made, command["schema"])  # type: ignore[typeddict-item]  # a timer has no steps
+    if wrong and command["kind"] == "activity":
+        wrong = complaints({"output": made}, command["schema"]) and wrong
+    if wrong:
+        raise CompileError([problems.runs.RejectedAnswer(step=step, pointer=wrong[0]["pointer"], reason=wrong[0]["message"])])
+    return {"ok": made}
+
+
+@dataclass(slots=True)
+class _Reuse:
+    """RecordedRun results, as another plan takes them."""
+
+    results: list[CommandResult] = field(default_factory=list)
+    reused: list[str] = field(default_factory=list)
+    fires: list[FireCommand] = field(default_factory=list)
+    left: list[Command] = field(default_factory=list)
+    """Commands of activities and people whose results it does not take."""
+
+
+def _reuse(plan: PinnedPlan, inputs: JsonObject, recorded: Sequence[tuple[Command, Result]], *, holds: bool) -> _Reuse:
+    """Play a plan with recorded results, as long as it asks for something that is among them."""
+    state, made, waiting = begun(plan, inputs, holds=holds), _Reuse(), [(_words(each), each, result) for each, result in recorded]
+    open_: dict[str, dict[str, Command]] = {}
+    while True:
+        for command in versions.issue(plan, state):
+            if command["kind"] == "fire":
+                made.fires.append(command)
+            else:
+                open_.setdefault(_words(command), {})[command["id"]] = command
+        index = next((index for index, (words, _, _) in enumerate(waiting) if open_.get(words)), None)
+        if index is None:
+            made.left = [command for _, command, _ in waiting if command["kind"] in {"activity", "user"}]
+            return made
+        words, command, result = waiting.pop(index)
+        same = open_[words]
+        taken = same.pop(command["id"] if command["id"] in same else next(iter(same)))
+        renamed = _renamed(result, steps_of(command), steps_of(taken))
+        made.results.append((taken["id"], renamed))
+        made.reused.append(command["id"])
+        gone = set(versions.apply(plan, state, taken["id"], renamed))
+        for others in open_.values() if gone else ():
+            for name in gone & others.keys():
+                del others[name]
+
+
+_NUMBERED: Final = re.compile(r"\b(step|[a-z]+Context)\d+")
+
+
+def _words(command: Command) -> str:
+    """Return what a command asks for, as a text without the numbers of steps and contexts, which a change of a program shifts."""
+    about = {name: value for name, value in command.items() if name != "id"}
+    if command["kind"] == "timer":
+        about["id"] = command["id"]
+    return _NUMBERED.sub(r"\1", dumps(about, indent=False))
+
+
+def _renamed(result: Result, before: list[str], after: list[str]) -> Result:
+    """Return a result with the keys of its steps as another plan numbers them."""
+    value = result.get("ok")
+    if before == after or not isinstance(value, dict) or not set(before) & value.keys():
+        return result
+    names = dict(zip(before, after, strict=False))
+    return {**result, "ok": {names.get(name, name): each for name, each in value.items()}}
+
+
+def _shown(command: Command) -> str:
+    return ", ".join(steps_of(command)) or command["id"]

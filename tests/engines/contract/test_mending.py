@@ -1,0 +1,263 @@
+"""A failed run is not a dead end, on every engine: it is held, retried, and forked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+from written_processes import TEXT, attempt, call, chunk, each, process, step
+
+from instrc import ActivityError, CompileError, ModelError
+
+CHAIN = process(
+    serverContext1=chunk(step1_a=call("A", "prompt"), step2_b=call("B", "step1_a.text")),
+    serverContext2=chunk(step3_c=call("C", "step2_b.text")),
+)
+DONE = {"text": "C(B(A(go)))"}
+DOWN = ConnectionError("the line is down")
+SLIP = NameError("name 'txet' is not defined")
+
+
+def go(work: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(work, 90))
+
+
+class Broken:
+    """Handlers that fail as long as they are broken, and note who was called."""
+
+    def __init__(self, stage: Any, error: Exception, *names: str) -> None:
+        self.stage, self.broken = stage, dict.fromkeys(names, error)
+        stage.handlers = {name: self.handler(name) for name in "ABC"}
+
+    def handler(self, name: str) -> Callable[[Any], Any]:
+        def work(given: Any) -> Any:
+            if name in self.broken:
+                raise self.broken[name]
+            return {"text": f"{name}({given})"}
+
+        return work
+
+    @property
+    def calls(self) -> list[str]:
+        """Who was called, and under which key if it is not the usual one; each attempt once."""
+        found = [f"{name}{key.partition('~')[1]}{key.partition('~')[2]}" for name, key, _ in self.stage.calls]
+        return [name for name, before in zip(found, ["", *found], strict=False) if name != before]
+
+
+def problem_of(error: pytest.ExceptionInfo[CompileError]) -> tuple[str, str]:
+    [problem] = error.value.problems
+    return problem.name, f"{problem.message}; {problem.hint}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "value"),
+    [
+        ({"retry": True}, "done", DONE),
+        ({"result": {"text": "b"}}, "done", {"text": "C(b)"}),
+        ({"fail": True}, "failed", None),
+    ],
+)
+def test_an_error_that_passes_holds_the_run_for_its_operator(stage: Any, answer: Any, status: str, value: Any) -> None:
+    async def body() -> None:
+        made = Broken(stage, DOWN, "B")
+        report = await stage.start(CHAIN, failed="hold")
+        assert (report.status, report.outcome) == ("held", None)
+        [question] = report.questions
+        assert (question.by, question.id, question.steps) == ("operator", "serverContext1.step2_b", ("step2_b",))
+        error = question.show.pop("error")
+        assert (error["code"], error["message"]) == ("unreachable", "ConnectionError: the line is down")
+        assert question.show == {"activity": "B", "input": "A(go)"}
+        for wrong in ({}, {"retry": False}, {"result": {"text": 1}}, {"retry": True, "fail": True}, "retry"):
+            with pytest.raises(CompileError) as raised:
+                await stage.answer("b", wrong)
+            assert problem_of(raised)[0] == "rejected-answer"
+        assert (await stage.retry()).status == "held", "it is still down"
+        made.broken.clear()
+        report = await stage.answer("b", answer)
+        assert report.status == status
+        assert report.outcome.get("value") == value
+        assert "A" in made.calls[:1], "what was done is done once"
+        assert made.calls.count("A") == 1
+
+    go(body())
+
+
+@pytest.mark.parametrize("failed", ["hold", "fail"])
+@pytest.mark.parametrize("error", [DOWN, SLIP], ids=["passing", "slip"])
+def test_a_retry_goes_on_from_what_failed_under_the_same_key(stage: Any, error: Exception, failed: str) -> None:
+    async def body() -> None:
+        made = Broken(stage, error, "B")
+        report = await stage.start(CHAIN, failed=failed)
+        assert report.status == ("held" if error is DOWN and failed == "hold" else "failed")
+        assert (await stage.retry()).status == report.status
+        made.broken.clear()
+        report = await stage.retry()
+        assert (report.status, report.outcome["value"]) == ("done", DONE)
+        assert made.calls == ["A", "B", "C"]
+        with pytest.raises(CompileError) as raised:
+            await stage.retry()
+        assert problem_of(raised) == (
+            "nothing-to-retry",
+            "`r1` cannot go on: it is done; begin another run with what is recorded: `instrc fork`",
+        )
+
+    go(body())
+
+
+def test_a_retry_under_another_key_or_from_an_earlier_step(stage: Any) -> None:
+    async def body() -> None:
+        made = Broken(stage, SLIP, "C")
+        await stage.start(CHAIN)
+        assert (await stage.retry(new_key=True)).status == "failed"
+        assert made.calls == ["A", "B", "C", "C~2"]
+        made.broken.clear()
+        assert (await stage.retry("b")).outcome["value"] == DONE
+        assert made.calls == ["A", "B", "C", "C~2", "B~2", "C~2"]
+
+    go(body())
+
+
+def test_who_failed_beside_others_is_retried_alone(stage: Any) -> None:
+    document = process(
+        eachContext1=each("x", "prompt", process(serverContext1=chunk(step1_w=call("W", "x"))), value="step1_w.text", key="step2")
+    )
+
+    async def body() -> None:
+        broken = {2}
+
+        async def work(given: Any) -> Any:
+            if given in broken:
+                await asyncio.sleep(0.3)  # the others are done by then
+                raise SLIP
+            return {"text": str(given)}
+
+        stage.handlers = {"W": work}
+        assert (await stage.start(document, {"prompt": [1, 2, 3]})).status == "failed"
+        broken.clear()
+        assert (await stage.retry()).outcome["value"] == ["1", "2", "3"]
+        assert sorted(given for _, _, given in stage.calls) == [1, 2, 2, 3]
+
+    go(body())
+
+
+def test_a_try_sees_failures_first_and_what_is_in_its_else_is_held(stage: Any) -> None:
+    document = process(
+        tryContext1=attempt(
+            process(serverContext1=chunk(step1_a=call("A", "prompt"))),
+            process(serverContext2=chunk(step2_b=call("B", "prompt"))),
+            ("step1_a", "step2_b"),
+            key="step3",
+        )
+    )
+
+    async def body() -> None:
+        made = Broken(stage, DOWN, "A", "B")
+        report = await stage.start(document, failed="hold")
+        assert (report.status, [question.steps for question in report.questions]) == ("held", [("step2_b",)])
+        made.broken.clear()
+        assert (await stage.retry()).outcome["value"] == {"text": "B(go)"}
+        assert made.calls == ["A", "B"], "a failure that was taken up stays"
+
+    go(body())
+
+
+FAIL = process(serverContext1=chunk(step1_a=call("A", "prompt")), serverContext2=chunk(step2_fail=call("Fail", "step1_a.text")))
+
+
+@pytest.mark.parametrize(
+    ("document", "error", "held"),
+    [
+        (CHAIN, ActivityError("no", code="404", retry=False), False),
+        (CHAIN, ActivityError("no", code="503"), True),
+        (CHAIN, ActivityError("no", code="429", retry=False), True),
+        (CHAIN, ActivityError("no", code="unavailable"), True),
+        (CHAIN, ActivityError("no", code="red"), False),
+        (CHAIN, ValueError("no"), False),
+    ],
+)
+def test_only_what_passes_holds(stage: Any, document: Any, error: Exception, held: Any) -> None:
+    async def body() -> None:
+        Broken(stage, error, "A")
+        assert (await stage.start(document, failed="hold")).status == ("held" if held else "failed")
+
+    go(body())
+
+
+def test_a_limit_holds_and_goes_on_when_it_is_raised(stage: Any) -> None:
+    document = process(
+        llmContext1=chunk(step1_a=step(TEXT, "prompt")),
+        llmContext2=chunk(step2_b=step(TEXT, "step1_a")),
+        llmContext3=chunk(step3_c=step(TEXT, "step2_b")),
+    )
+
+    async def body(failed: str, run: str) -> None:
+        asked: list[str] = []
+
+        def answer(request: Any) -> Any:
+            asked.append(request.key.partition("/")[2])
+            return {request.name: {"text": "t"}}
+
+        stage.model = answer
+        report = await stage.start(document, run=run, failed=failed, requests=1)
+        assert report.status == ("held" if failed == "hold" else "failed")
+        if failed == "hold":
+            [question] = report.questions
+            assert (question.id, question.by, question.steps) == ("limit", "operator", ("step2_b",))
+        with pytest.raises(CompileError) as raised:
+            await stage.retry(run=run, requests=1)
+        words = "the run may spend 1 requests on models, and has spent 1; raise it: `--requests 2`"
+        assert problem_of(raised) == ("nothing-to-retry", f"`{run}` cannot go on: {words}")
+        if failed == "hold":
+            assert (await stage.answer("limit", {"requests": 2}, run=run)).status == "held"
+        else:
+            assert (await stage.retry(run=run, requests=2)).status == "failed"
+        assert (await stage.retry(run=run, requests=9)).status == "done"
+        assert asked == ["llmContext1", "llmContext2", "llmContext3"]
+
+    go(body("hold", "r1"))
+    go(body("fail", "r2"))
+
+
+def test_an_answer_that_was_never_accepted_is_asked_for_anew_as_often(stage: Any) -> None:
+    async def body() -> None:
+        asked: list[str] = []
+
+        def answer(request: Any) -> Any:
+            asked.append(request.key.partition("/")[2])
+            return {"step1_a": {"text": "t" if len(asked) == 5 else 1}}
+
+        stage.model = answer
+        report = await stage.start(process(llmContext1=chunk(step1_a=step(TEXT, "prompt"))))
+        assert report.outcome["error"]["kind"] == "invalid"
+        assert (await stage.retry()).outcome["value"] == {"text": "t"}
+        assert asked == ["llmContext1", "llmContext1#2", "llmContext1#3", "llmContext1", "llmContext1#2"]
+
+    go(body())
+
+
+@pytest.mark.parametrize("failed", ["hold", "fail"])
+def test_a_process_that_serves_an_activity_goes_on_where_it_failed(stage: Any, failed: str) -> None:
+    async def body() -> None:
+        made = Broken(stage, DOWN, "C")
+        parent = process(serverContext1=chunk(step1_do=call("Do", "prompt")))
+        stage.handlers["Do"] = CHAIN
+        assert (await stage.start(parent, failed=failed)).status == ("held" if failed == "hold" else "failed")
+        made.broken.clear()
+        assert (await stage.retry()).outcome["value"] == DONE
+        assert made.calls == ["A", "B", "C"]
+
+    go(body())
+
+
+def test_a_model_that_is_down_holds_too(stage: Any) -> None:
+    async def body() -> None:
+        down = [ModelError("overloaded", code="529", retry=True)]
+        stage.model = lambda _request: down[0] if down else {"step1_a": {"text": "t"}}
+        report = await stage.start(process(llmContext1=chunk(step1_a=step(TEXT, "prompt"))), failed="hold")
+        assert [question.show["error"]["code"] for question in report.questions] == ["529"]
+        down.clear()
+        assert (await stage.retry()).status == "done"
+
+    go(body())
