@@ -318,9 +318,9 @@ def _with_bar(paths: Sequence[str], done: int, doing: str) -> Iterator[str]:
 
 
 @contextmanager
-def item_counter(doing: str) -> Iterator[Callable[[], None]]:
+def item_counter(doing: str, *, quiet: bool = False) -> Iterator[Callable[[], None]]:
     """Give a function to call after each item, where their number is not known; a terminal shows how many are done."""
-    if not is_terminal(sys.stderr):
+    if quiet or not is_terminal(sys.stderr):
         yield lambda: None
         return
     from rich.console import Console

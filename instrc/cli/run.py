@@ -38,7 +38,15 @@ STANDBY_PAUSE: Final = 1.0
 """Seconds between two attempts of a worker that stands by to take the runs over."""
 
 
-async def stream(path: str, begin: Callable[[int, Json], Launch], engine: Engine, *, window: int, output: Path | None) -> int:
+async def stream(
+    path: str,
+    begin: Callable[[int, Json], Launch],
+    engine: Engine,
+    *,
+    window: int,
+    output: Path | None,
+    quiet: bool = False,
+) -> int:
     """Run a program for every line of a file or of the standard input; return how many have failed."""
     from instrc.runtime.session import streamed
 
@@ -58,7 +66,7 @@ async def stream(path: str, begin: Callable[[int, Json], Launch], engine: Engine
         return {"item": number, **made}
 
     failed = 0
-    with item_counter("Running") as done, _line_writer(output) as say:
+    with item_counter("Running", quiet=quiet) as done, _line_writer(output) as say:
         async for result in streamed(_lines(path), work, window=window):
             say(f"{dumps(result, indent=False)}\n")
             failed += result["status"] == "failed"
@@ -214,7 +222,8 @@ def run_command(
         launcher = Launcher(prepared, model=model, batch=batch, requests=requests, tokens=tokens, rehearse=mode, given=asked)
         if items is not None:
             open_, of_all = engine(store, engine_name, keep="open"), run_id or new_id(prepared.name)
-            raise typer.Exit(_run_items(items, launcher, of_all, open_, window=batch * (concurrency or 4), output=output))
+            window = batch * (concurrency or 4)
+            raise typer.Exit(_run_items(items, launcher, of_all, open_, window=window, output=output, quiet=quiet))
         begun = launcher.launch(prompt, run_id)
         with (watcher := running.Watcher(as_json=as_json, quiet=quiet)) as sink:
             kept = engine(store, engine_name, people=_asked(watcher) if ask else None, watch=sink)
@@ -238,13 +247,16 @@ def _set(said: list[str] | None) -> dict[str, Json]:
     return {**made, "extra": extra} if extra else made
 
 
-def _run_items(items: str, launcher: Launcher, of_all: str, open_: Engine, *, window: int, output: Path | None) -> int:
+def _run_items(
+    items: str, launcher: Launcher, of_all: str, open_: Engine, *, window: int, output: Path | None, quiet: bool
+) -> int:
     """Run a program for each line of a file, and return the exit code."""
 
     def begin(number: int, value: Json) -> Launch:
         return launcher.launch(value, f"{of_all}.{number}")
 
-    return PROBLEMS if running.run_to_end(stream(items, begin, open_, window=window, output=output)) else FINE
+    work = stream(items, begin, open_, window=window, output=output, quiet=quiet)
+    return PROBLEMS if running.run_to_end(work) else FINE
 
 
 class _asked:  # noqa: N801  -- reads as what it does: questions asked here

@@ -60,6 +60,8 @@ class Prepared:
     """What the vibes of activities say that these are given, by the bare names of the activities: schemas."""
     warnings: tuple[Problem, ...] = ()
     """What is suspicious in the program, though it can be run."""
+    purpose: str | None = None
+    """What it is for: its goal, else what its instruction says."""
 
     @property
     def inputs(self) -> dict[str, Json] | None:
@@ -116,7 +118,18 @@ def prepare(
         step=found[0].step,
         takes=takes,
         warnings=tuple(report.problems),
+        purpose=_purpose(found[0]),
     )
+
+
+def _purpose(artefact: Artefact) -> str | None:
+    """Return what a program is for: its goal, else what its one instruction says, without the hint on what that reads."""
+    said = artefact.documents["tool"].get("description") if artefact.kind == "tool" else None
+    if not isinstance(said, str) or (artefact.plan is not None and artefact.plan.flat.graph.goal is not None):
+        return artefact.title
+    for hint in artefact.hints or ():
+        said = said.removesuffix(hint.text).rstrip()
+    return said or artefact.title
 
 
 def process_at(address: str, workspace: Workspace, beside: str) -> tuple[Json, dict[str, Json], dict[str, Json]]:

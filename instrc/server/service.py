@@ -333,7 +333,9 @@ def _offer_tool(service: Service, prepared: Prepared) -> None:
     async def call(value: JsonObject) -> Json:
         return split(value, prepared.document)["output"]
 
-    service.offer(prepared.name, Tool(prepared.name, prepared.document), call, strip(prepared.document, {"all"}))
+    service.offer(
+        prepared.name, Tool(prepared.name, prepared.document, prepared.purpose), call, strip(prepared.document, {"all"})
+    )
 
 
 def _offer_process(service: Service, prepared: Prepared, launcher: Launcher) -> None:
@@ -351,7 +353,7 @@ def inputs_schema(prepared: Prepared) -> JsonObject:
         inputs.pop("prompt", None)
     elif inputs.get("prompt") == {}:
         inputs["prompt"] = {"type": "string", "description": "The request, in words."}
-    said = (part.get(word) for part in (document, as_object(document.get("tool") or {})) for word in ("description", "title"))
+    said = (prepared.purpose, as_object(document.get("tool") or {}).get("description"), document.get("title"))
     goal = next((text for text in said if isinstance(text, str) and text), prepared.name).rstrip().removesuffix(".")
     return {
         "description": f"{goal}.\nStarts a run, which goes on by itself, and gives its id: `run_status` tells how it stands.",

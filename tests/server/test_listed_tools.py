@@ -84,6 +84,20 @@ def test_the_prompt_is_asked_for_where_something_reads_it(
     assert sorted(schema["required"]) == required
 
 
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("tool it = Note(prompt)", "Note something."),
+        ('tool it = "Remember." | Note', "Remember."),
+        ("tool it = Tree(prompt) | Note", "it"),
+        ("tool it = Bare(prompt)", "it"),
+    ],
+)
+def test_a_tool_is_described_by_its_goal_and_not_by_what_it_reads(folder: Path, program: str, said: str) -> None:
+    (folder / "schemas" / "bare.vibe.json").write_text(json.dumps({"type": "object", "properties": {"text": {}}}))
+    assert described(folder, program)["description"] == said
+
+
 def test_a_process_is_described_by_its_goal(folder: Path) -> None:
     tool = described(folder, 'tool it = "Note what is said." | Note | Work_Activity | Note')
     assert tool["description"].startswith("Note what is said.\n")
