@@ -9,7 +9,6 @@ from itertools import islice
 from typing import Final, Literal, TypeAlias, assert_never
 
 from instrc.providers.codec import (
-    Alternative,
     ArrayCodec,
     BoxCodec,
     ByPattern,
@@ -32,7 +31,7 @@ from instrc.providers.maps import codecs_of
 from instrc.schema.patterns import candidates, may_match
 from instrc.schema.validation import DefinitionsValidator
 from instrc.schema.vocabulary import IN_PLACE
-from instrc.schema.walk import local_target, required_names, subschemas
+from instrc.schema.walk import dereferenced, local_target, required_names, subschemas
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_text, as_texts, equal, freeze, kind_of, listing, mapping
 from instrc.tools.tasks import argument_text, argument_value
@@ -257,6 +256,57 @@ def folded(value: str, known: list[str]) -> str:
     return matching.pop() if len(matching) == 1 else value
 
 
+# Tell which alternative of a union a value is meant for, where none or several accept it.
+
+
+def likeness(schema: Json, value: Json) -> tuple[int, int]:
+    """Say how like an alternative a value is: by the constants in it that are right, and by its keys."""
+    held = mapping(value)
+    declared = mapping(mapping(schema).get("properties"))
+    right = 0
+    for key, part in declared.items():
+        if isinstance(part, dict) and key in held:
+            values = [part["const"]] if "const" in part else listing(part.get("enum"))
+            right += len(values) == 1 and equal(held[key], values[0])
+    return right, len(held.keys() & declared.keys()) - len(held.keys() - declared.keys())
+
+
+# Put the keys of a value in the order of its schema, as a model writes them.
+
+
+class Arranger:
+    """Put keys in the order of the properties of a schema; keys that are not declared come last."""
+
+    def __init__(self, root: Json) -> None:
+        self._root = root
+
+    def arranged(self, value: Json, schemas: list[Json], level: int = 0) -> Json:
+        """Return the value in order, by all that is said of its place."""
+        if level > RENAMED_LEVELS or not isinstance(value, dict | list):
+            return value
+        nodes = list(self._applying(schemas, value))
+        if isinstance(value, list):
+            return [self.arranged(item, list(schemas_of_item(nodes, index)), level + 1) for index, item in enumerate(value)]
+        declared = (name for node in nodes for name in mapping(node.get("properties")) if name in value)
+        ordered = dict.fromkeys((*declared, *value))
+        return {key: self.arranged(value[key], list(schemas_of_key(nodes, key)), level + 1) for key in ordered}
+
+    def _applying(self, schemas: list[Json], value: Json) -> Iterator[JsonObject]:
+        """Yield what is said of a place, of unions by the likeliest alternatives."""
+        stack: list[Json] = list(reversed(schemas))
+        seen: set[int] = set()
+        while stack:
+            node = stack.pop()
+            if not isinstance(node, dict) or id(node) in seen:
+                continue
+            seen.add(id(node))
+            yield node
+            for keyword in ("anyOf", "oneOf"):
+                like = [(likeness(dereferenced(each, self._root), value), each) for each in listing(node.get(keyword))]
+                stack += [each for rank, each in reversed(like) if rank == max(rank for rank, _ in like)]
+            stack += [*listing(node.get("allOf")), local_target(self._root, node.get("$ref"))]
+
+
 # Bring a value into a shape that belongs somewhere: models write objects as texts, and one thing for a list of it.
 
 
@@ -463,33 +513,16 @@ class Decoder(ABC):
             chosen = next((each for each in fitting if self._covers(each.when, value)), fitting[0])
             return self.decode(chosen.codec, value, level + 1)
         if self._text_reader is not None:
-            types = {kind for each in codec.of for kind in self._types(each.when)}
+            types = frozenset(kind for each in codec.of for kind in self._types(each.when))
             found, steps = shaped(value, types, self._text_reader)
             if steps:
                 return self._chosen(codec, found, level)
-        for each in codec.of:  # the case of a value may be all that is wrong
+        alike = [each for each in codec.of if not (types := self._types(each.when)) or _is_one_of(value, types)]
+        for each in alike:  # the case of a value may be all that is wrong
             if each.codec is not None and self._definitions.accepts(each.when, self.normal(each.codec, value, level + 1)):
                 return self.decode(each.codec, value, level + 1)
-        kind = kind_of(value)
-        likely = max((each for each in codec.of if kind in self._types(each.when)), key=self._likeness(value), default=None)
+        likely = max(alike, key=lambda each: likeness(self._definitions.dereferenced(each.when), value), default=None)
         return value if likely is None else self.decode(likely.codec, value, level + 1)
-
-    def _likeness(self, value: Json) -> Callable[[Alternative], tuple[int, int]]:
-        """Return what says how like an alternative a value is: by the constants in it that are right, and by its keys."""
-        held = value if isinstance(value, dict) else {}
-
-        def likeness(each: Alternative) -> tuple[int, int]:
-            schema = mapping(self._definitions.dereferenced(each.when))
-            declared = mapping(schema.get("properties"))
-            only = {
-                key: [part["const"]] if "const" in part else listing(part.get("enum"))
-                for key, part in declared.items()
-                if isinstance(part, dict)
-            }
-            right = sum(len(values) == 1 and equal(held.get(key), values[0]) for key, values in only.items())
-            return right, len(held.keys() & declared.keys()) - len(held.keys() - declared.keys())
-
-        return likeness
 
     def _choice(self, codec: ChoiceCodec, value: dict[str, Json], level: int) -> Json:
         label = value.get("choice")
@@ -512,10 +545,10 @@ class Decoder(ABC):
         declared = schema.get("properties") if isinstance(schema, dict) else None
         return not isinstance(value, dict) or not isinstance(declared, dict) or value.keys() <= declared.keys()
 
-    def _types(self, schema: Json) -> list[str]:
+    def _types(self, schema: Json) -> frozenset[str]:
         """Return the types that a schema names itself."""
         schema = self._definitions.dereferenced(schema)
-        return _types(schema, "") if isinstance(schema, dict) else []
+        return frozenset(_types(schema, "") if isinstance(schema, dict) else ()) - {""}
 
 
 def other_codec(codec: ObjectCodec, name: str) -> Codec:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,7 @@ from typing import NamedTuple, TypeAlias, cast
 
 from msgspec import Struct
 
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.problem import CompileError, CompileWarning, Problem
 from instrc.problems.report import Report
 from instrc.problems.targets import InvalidAnswer, LossyStrict, LossyTarget, UnreadableMap
 from instrc.providers import targets
@@ -24,7 +25,7 @@ from instrc.providers.lowering.spelling import respell
 from instrc.providers.lowering.uniform_plans import branches_of, is_output_reference, tool_name_of
 from instrc.providers.maps import VERSION, map_of, records_in
 from instrc.providers.targets import TargetName, known_target
-from instrc.providers.transcode import Inexpressible, KeyRenamer, Transcoder, undeclared_key
+from instrc.providers.transcode import Arranger, Inexpressible, KeyRenamer, Transcoder, undeclared_key
 from instrc.schema.validation import json_fault, validate
 from instrc.schema.walk import map_schemas, walk
 from instrc.text import arguments
@@ -55,28 +56,52 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
     which pydantic says of every `time` and `datetime` but not of a `NaiveDatetime`.
 
     For examples in prompts, such as `few_shot_examples` of GigaChat.  `Inexpressible` if the target has no words for it;
-    where null is the default of a property and cannot be told from leaving it out, it is left out.
+    where null is the default of a property and cannot be told from leaving it out, it is left out, with a `CompileWarning`
+    if it was given in JSON.  Keys are in the order of the payload, as a model writes them.
     """
     records = records_in(map)
     record = map_of(text_or_none("name", name), records)
     if record is None:
         raise CompileError([UnreadableMap(reason=f"it knows no tool `{name}`")])
+    sent, left_out = _encoded(value, record, _payload_schema(map, record), check=truth("check", check))
+    if left_out and isinstance(value, dict | list):  # an instance has a null that nobody gave
+        reason = "is null, which cannot be told from leaving a property out: what is null is left out"
+        problem = LossyTarget(target=str(record["target"]), keyword="default", pointer="", reason=reason)
+        warnings.warn(CompileWarning(problem), stacklevel=3)
+    return sent
+
+
+def _encoded(value: object, record: JsonObject, schema: Json, *, check: bool = True) -> tuple[Json, bool]:
+    """Return a value as it is sent, in the order of the payload's schema, and whether nulls had to be left out."""
     written = cast("Json", json_of(value, as_input=True))
     if (fault := json_fault(written)) is not None:
         reason = why_unwritten(value) if not fault[0] else ""
         raise CompileError([InvalidAnswer(pointer=fault[0], reason=f"{fault[1]}: {reason}" if reason else fault[1])])
-    if truth("check", check):
-        if wrong := validate(written, record["schema"]):
+    own = record["schema"]
+    if check:
+        if wrong := validate(written, own):
             raise CompileError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in wrong])
         _refuse_undeclared(written, record)
-    transcoder = Transcoder(record)
     try:
-        return transcoder.write(written)
+        sent, left_out = Transcoder(record).write(Arranger(own).arranged(written, [own])), False
     except Inexpressible:
-        spared = KeyRenamer(record["schema"], spare=True).converted(written, [record["schema"]])
+        spared = KeyRenamer(own, spare=True).converted(written, [own])
         if equal(spared, written):
             raise
-        return Transcoder(record).write(spared)
+        sent, left_out = Transcoder(record).write(spared), True
+    return Arranger(schema).arranged(sent, [schema]), left_out
+
+
+def _payload_schema(given: object, record: JsonObject) -> Json:
+    """Return the schema that is sent by a map: that of its lowering, or of the same lowering done again."""
+    for each in (given, *getattr(given, "lowerings", ())):
+        if isinstance(each, Lowering) and each.map == record:
+            return each.schema
+    dialect = known_target(record["target"])
+    if dialect is None or record.get("codec") is None:
+        return True  # in our order, which is that of a payload of the same shape
+    again = lower_tool(Tool("tool", record["schema"]), dialect, LoweringOptions())
+    return again.schema if again.map.get("codec") == record["codec"] else True
 
 
 def _refuse_undeclared(value: Json, record: JsonObject) -> None:
@@ -354,7 +379,7 @@ def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> 
     record["schema"] = flat
     left_out = not dialect.empty_schema and not keys and _asks_nothing(schema)
     sent = None if left_out else respell(schema, dialect.spelling)
-    examples, more = _examples(tool, record, dialect)
+    examples, more = _examples(tool, record, schema, dialect)
     words: JsonObject = {"@name": name, "@description": said, "@schema": sent, "@map": record, "@examples": examples}
     if "@schema-text" in dialect.words:
         words["@schema-text"] = dumps(sent, indent=False)
@@ -425,7 +450,7 @@ def _cut(text: str, most: int) -> tuple[str, str]:
     return text[:end].rstrip() + ("" if text[:end].rstrip().endswith((".", "!", "?")) else "…"), text
 
 
-def _examples(tool: Tool, record: Json, dialect: Dialect) -> tuple[list[Json] | None, list[Loss]]:
+def _examples(tool: Tool, record: JsonObject, schema: Json, dialect: Dialect) -> tuple[list[Json] | None, list[Loss]]:
     """Return the examples of a tool for their field of the envelope, `None` if there are none, and what is left out.
 
     `CompileError` with `invalid-answer` problems for an example that does not satisfy the schema.
@@ -435,13 +460,13 @@ def _examples(tool: Tool, record: Json, dialect: Dialect) -> tuple[list[Json] | 
     if dialect.example is None:
         for example in tool.examples:
             with suppress(Inexpressible):
-                encode(example.value, record)  # a wrong one is told wherever it goes
+                _encoded(example.value, record, schema)  # a wrong one is told wherever it goes
         return None, [Loss("", "examples", None, "annotation", "have no field in the envelope of the target")]
     found: list[Json] = []
     losses: list[Loss] = []
     for number, example in enumerate(tool.examples):
         try:
-            value = encode(example.value, record)
+            value, _ = _encoded(example.value, record, schema)
         except Inexpressible as error:
             losses.append(Loss("", "examples", example.value, "annotation", f"number {number + 1} is left out: {error}"))
             continue

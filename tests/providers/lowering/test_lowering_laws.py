@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from random import Random
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from judges import breaches, keywords
 
-from instrc import CompileError, Inexpressible, Lowering, lift, lower, targets
+from instrc import CompileError, Inexpressible, Lowering, encode, lift, lower, targets
 from instrc.providers.transcode import Transcoder  # a value without the checks around it
 from instrc.schema.validation import validate
 from instrc.text.jsontext import dumps, loads
@@ -93,6 +94,52 @@ def assert_lifts(result: Lowering, answer: Any, value: Any, schema: Any) -> None
         assert lifted.ok, (value, answer)
         assert not lifted.call.repairs, (value, answer)
         assert equal(lifted.value, value), (value, answer)
+
+
+def keys_in_order(schema: Any, value: Any, root: Any) -> bool:
+    """Say whether the keys of a value are in the order of some alternative of its schema that accepts it."""
+    if isinstance(value, list):
+        prefix = schema.get("prefixItems", []) if isinstance(schema, dict) else []
+        rest = schema.get("items", {}) if isinstance(schema, dict) else {}
+        return all(keys_in_order(prefix[i] if i < len(prefix) else rest, item, root) for i, item in enumerate(value))
+    if not isinstance(value, dict) or not isinstance(schema, dict):
+        return True
+    for place, held in (("$ref", None), ("anyOf", schema.get("anyOf")), ("oneOf", schema.get("oneOf"))):
+        if place in schema:
+            branches = held if held is not None else [root["$defs"][schema["$ref"].removeprefix("#/$defs/")]]
+            fitting = [
+                each
+                for each in branches
+                if Draft202012Validator({"$defs": root.get("$defs", {}), "allOf": [each]}).is_valid(value)
+            ]
+            return not fitting or any(keys_in_order(each, value, root) for each in fitting)
+    declared = [key for key in schema.get("properties", {}) if key in value]
+    inside = all(keys_in_order(schema["properties"][key], value[key], root) for key in declared)
+    return [*value][: len(declared)] == declared and inside
+
+
+@pytest.mark.parametrize("target", targets())
+@LAWFUL
+@given(schema=schemas(), seed=st.integers(0, 2**32))
+def test_what_is_encoded_has_the_order_of_the_payload(target: str, schema: Any, seed: int) -> None:
+    result = lowered(schema, target)
+    if result is None or ("$ref" in dumps(result.schema) and "#/$defs/" not in dumps(result.schema)):
+        return
+    random = Random(seed)  # noqa: S311  -- reproducible, not secret
+    for value in Instances(schema, random).some(3):
+        with suppress(Inexpressible, CompileError):
+            mixed = shuffled(value, random)
+            for given_map in (result, result.map):
+                sent = encode(mixed, given_map)
+                assert keys_in_order(result.schema, sent, result.schema), (mixed, sent)
+
+
+def shuffled(value: Any, random: Random) -> Any:
+    if isinstance(value, list):
+        return [shuffled(item, random) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: shuffled(value[key], random) for key in random.sample([*value], len(value))}
 
 
 @pytest.mark.parametrize("target", targets())
