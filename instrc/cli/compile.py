@@ -384,18 +384,19 @@ def _artefact(
     folder = Path() if settings.file is None else settings.file.parent
     names = (artefact.name, artefact.step or "")
     models = models_of(artefact.documents[artefact.kind], settings, folder, names) if settings.models else {}
-    calls = calls_of(artefact, given, models)
+    calls = calls_of(artefact, given, models, settings.sentences)
     lines = [f"{artefact.title or artefact.name}: {len(calls)} call{'' if len(calls) == 1 else 's'} of the model", ""]
     if not calls:
         lines.append("The model is not asked: all steps are of servers and people.")
     for call in calls:
-        lines += _call(call, artefact.hints, target, report, count, by, full=full)
+        lines += _call(call, artefact.hints, settings, target, report, count, by, full=full)
     return "\n".join(lines) + "\n"
 
 
 def _call(
     call: ModelCall,
     hints: tuple[Hint, ...] | None,
+    settings: Settings,
     target: str | None,
     report: Report,
     count: Callable[[str], int],
@@ -414,7 +415,9 @@ def _call(
         from instrc.tools.tool import Tool
 
         lowering = lower(Tool(call.name, call.schema, hints=hints), dialect(target), report=report)
-        payload, sent = lowering.payload, None if sent is None else message_with_words(sent, lowering)
+        payload = lowering.payload
+        if sent is not None and settings.run.get("words", True):
+            sent = message_with_words(sent, lowering, settings.sentences)
     schema_tokens = count(dumps(payload, indent=False))
     total = schema_tokens + (count(sent) if sent is not None else 0)
     by_model = f" {call.model} ──" if call.model is not None else ""

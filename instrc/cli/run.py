@@ -302,6 +302,7 @@ def chat_command(
     from instrc.engines.launch import offers_of, session_model
     from instrc.engines.stores import USUAL_FOLDER
     from instrc.runtime.session import Session
+    from instrc.vibes.settings import read_settings
 
     with options.exit_on_problems(shape):
         kept = engine(store, engine_name)
@@ -310,7 +311,8 @@ def chat_command(
         project = options.project_of(root, shared, locked=locked)
         found = [offer for file in files for offer in offers_of(file, kept, model, rehearse=mode, project=project)]
         place = (store or Path(USUAL_FOLDER)) / "sessions" / f"{Path(session_id).name}.json"
-        running.run_to_end(_talk(Session(session_id, chosen, tuple(found), _read(place)), place))
+        said = read_settings(Path(files[0]).parent).sentences
+        running.run_to_end(_talk(Session(session_id, chosen, tuple(found), _read(place), sentences=said), place))
 
 
 async def _talk(session: Session, file: Path) -> None:

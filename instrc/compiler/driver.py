@@ -73,7 +73,7 @@ def check_source(
 def _emitted(plan: Plan, options: CompileOptions) -> Artefact:
     from instrc.compiler.emit.emit import emit  # few checks need it
 
-    return emit(plan, batch=options.batch, hint=options.hint if options.hints else None)
+    return emit(plan, batch=options.batch, sentences=options.sentences if options.hints else None)
 
 
 def _flat_graphs(

@@ -14,6 +14,7 @@ from msgspec import Struct
 from instrc.process.flow import Constant, Executor, Gives
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.limits import FLAT_SCHEMAS
+from instrc.text.sentences import EN, Sentences
 from instrc.text.source import Source, Span
 
 if TYPE_CHECKING:
@@ -743,18 +744,14 @@ def regions_in(graph: Graph, chunk: Chunk) -> tuple[Region, ...]:
 # What may be chosen about a compilation.
 
 
-HINT = "Use {paths}."
-"""What a model step's description says about the data it reads; `{paths}` stands for them."""
-
-
 class CompileOptions(Struct, frozen=True):
     """What may be chosen about a compilation."""
 
     naming: str = "step"
     """`step` for `step1_find_slot`, `camel` for `findSlot`."""
     hints: bool = True
-    hint: str = HINT
-    """The sentence a model step's description gets; `{paths}` stands for what it reads."""
+    sentences: Sentences = EN
+    """What descriptions say to a model, as the hints of what a step reads."""
     batch: int = 1
     sketch: bool = False
     """Take unknown instructions for objects of anything."""

@@ -16,6 +16,7 @@ from instrc import problems
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key, nearest
+from instrc.text.sentences import EN
 from instrc.text.source import Source
 from instrc.vibes.find_files import STDIN, read_bytes, readable, shown_path
 from instrc.vibes.project import DEFAULT_PROJECT, Project, ProjectContext
@@ -250,7 +251,7 @@ class Workspace:
             chosen = replace(chosen, limit=limit)
         if naming := overrides.naming or settings.naming:
             chosen = replace(chosen, naming=naming)
-        return chosen if settings.hint is None else replace(chosen, hint=settings.hint)
+        return chosen if settings.sentences is EN else replace(chosen, sentences=settings.sentences)
 
 
 @contextmanager

@@ -156,6 +156,7 @@ def equipped(
         step=prepared.step,
         invented=invented,
         table=table,
+        sentences=prepared.settings.sentences,
         words=as_text(how.get("model") or prepared.settings.run.get("model") or ""),
     )
 

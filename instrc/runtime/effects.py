@@ -50,6 +50,7 @@ from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
 from instrc.schema.strip import Split, holds_meta, split
 from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.sentences import EN, Sentences
 from instrc.tools.plan_check import with_unique_ids
 from instrc.tools.python_values import WrongArgumentsError, WrongParametersError
 from instrc.vibes.settings import RequestSettings
@@ -170,6 +171,8 @@ class Effects:
     model_retry: Retry = field(default_factory=lambda: Retry(jitter=0.25))
     table: RequestTable = field(default_factory=RequestTable)
     """What is set for the requests to models."""
+    sentences: Sentences = EN
+    """What is said to models."""
     words: str = ""
     """The words of the model, by which its settings are found."""
     others: Mapping[str, Model] = field(default_factory=dict)
@@ -204,7 +207,7 @@ class Effects:
         steps = command["steps"]
         if command["complaints"]:
             command = {**command, "complaints": _said_once(command)}
-        text = model_message(command)
+        text = model_message(command, self.sentences)
         key, name = self.key(command["id"]), tool_name(command["chunk"], steps, self.step)
         set_ = self.table.of_steps(steps or ([] if self.step is None else [self.step]))
         policy = self._policy({**self.table.of_model(command["model"] or self.words), **set_})
@@ -215,7 +218,7 @@ class Effects:
 
         async def answer(_attempt: int) -> Reply:
             own = copy_of(command)
-            request = Request(key, name, text, own["schema"], own["model"], own, set_)
+            request = Request(key, name, text, own["schema"], own["model"], own, set_, self.sentences)
             async with time_limit(policy.timeout):
                 with guarded():
                     return _copied_reply(await self.others.get(command["model"] or "", self.model).answer(request))

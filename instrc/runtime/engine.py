@@ -22,6 +22,7 @@ from instrc.runtime.boundary import ForeignError, NotJsonError, copy_of, guarded
 from instrc.runtime.effects import INVENTIONS, Effects, Invention
 from instrc.runtime.interpreter import documents, versions
 from instrc.runtime.journal import Again, Journal, JournalEntry
+from instrc.runtime.models.model import closing_all
 from instrc.runtime.retry import RetryOptions
 from instrc.runtime.traces import Event, Sink, join_sinks, read_trace, told_apart, written_to
 from instrc.schema.strip import holds_meta, split
@@ -705,7 +706,7 @@ def run_to_end(work: Coroutine[object, object, _T]) -> _T:
     else:
         inside = True
     if not inside:
-        return asyncio.run(work)
+        return asyncio.run(closing_all(work))
     work.close()
     asynchronous = getattr(work, "__name__", "")
     message = f"an event loop is running (this is asynchronous code, or a notebook): use `await` with `{asynchronous}` instead"

@@ -15,6 +15,7 @@ from instrc.runtime.models.model import Model, ModelError, Reply, Request
 from instrc.runtime.traces import Sink
 from instrc.schema.strip import split
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text
+from instrc.text.sentences import EN, Sentences
 
 # A session: a model with compiled tools. It fills one, and what follows depends on what was compiled.
 #
@@ -57,6 +58,8 @@ class Session:
     turns: list[Json] = field(default_factory=list)
     watch: Sink | None = None
     retry: Retry = field(default_factory=Retry)
+    sentences: Sentences = EN
+    """What is said to the model beside the conversation."""
 
     async def say(self, text: str) -> AsyncIterator[JsonObject]:
         """Tell the model something; yield each turn that follows, as soon as it is there: words, tools, results, notes.
@@ -94,7 +97,7 @@ class Session:
         wrong: list[Complaint] = []
         rejected: Json = None
         heard = _Hearing(self.model)
-        effects = Effects(self.id, heard, Activities(), self.watch, model_retry=self.retry)
+        effects = Effects(self.id, heard, Activities(), self.watch, model_retry=self.retry, sentences=self.sentences)
         for attempt in range(ASKED_AGAIN + 1):
             command: ModelCommand = {
                 "kind": "model",

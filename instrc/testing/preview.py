@@ -17,6 +17,7 @@ from instrc.runtime.models.model import instance_of, model_message, tool_name
 from instrc.runtime.plan import plan_of
 from instrc.testing.rehearsal import rehearsal_of
 from instrc.text.jsonvalue import Json
+from instrc.text.sentences import EN, Sentences
 
 # What a model receives of a program, chunk by chunk, found out by a rehearsal: no key, no network, no effect.
 #
@@ -47,7 +48,9 @@ class ModelCall:
     """The model that the project has set for it."""
 
 
-def calls_of(artefact: Artefact, given: str, models: Mapping[str, str] | None = None) -> tuple[ModelCall, ...]:
+def calls_of(
+    artefact: Artefact, given: str, models: Mapping[str, str] | None = None, sentences: Sentences = EN
+) -> tuple[ModelCall, ...]:
     """Return the calls of the model, in the order in which they stand in the process.
 
     `given` is the request; `models` are those of steps, which divide chunks as in a run.
@@ -59,7 +62,7 @@ def calls_of(artefact: Artefact, given: str, models: Mapping[str, str] | None = 
     for unit in (unit for region in regions for unit in region.units if unit.kind == "model"):
         units.setdefault(unit.context, []).append(unit)
     divided = {(unit.context, unit.steps[0].key): unit.id for parts in units.values() if len(parts) > 1 for unit in parts}
-    watched = _ReachedCalls(divided, artefact.step, sum(map(len, units.values())))
+    watched = _ReachedCalls(divided, artefact.step, sum(map(len, units.values())), sentences)
     rehearsal_of(document, {"prompt": given}, _inputs(process), watched.see, watched.enough, models)
     found: list[ModelCall] = []
     for context in process.contexts():
@@ -101,11 +104,12 @@ def _engine_keywords(step: Step) -> dict[str, Json]:
 class _ReachedCalls:
     """Message, schema and name of the tool of each call that a rehearsal reaches, by what `ModelCall.chunk` is."""
 
-    def __init__(self, divided: Mapping[tuple[str, str], str], only: str | None, wanted: int) -> None:
+    def __init__(self, divided: Mapping[tuple[str, str], str], only: str | None, wanted: int, sentences: Sentences) -> None:
         """`divided` has the parts of chunks by chunk and first step, `only` is the name of the only step of a program."""
         self.divided = divided
         self.only = only
         self.wanted = wanted
+        self.sentences = sentences
         self.found: dict[str, tuple[str, Json, str]] = {}
         self._in_vain = 0
 
@@ -116,7 +120,8 @@ class _ReachedCalls:
         steps = command["steps"]
         call = self.divided.get((command["chunk"], steps[0]), command["chunk"]) if steps else command["chunk"]
         if call not in self.found:
-            self.found[call] = model_message(command), command["schema"], tool_name(command["chunk"], steps, self.only)
+            name = tool_name(command["chunk"], steps, self.only)
+            self.found[call] = model_message(command, self.sentences), command["schema"], name
             self._in_vain = 0
 
     def enough(self) -> bool:

@@ -16,6 +16,8 @@ from instrc.problems.suggest import nearest
 from instrc.text.files import TomlError, read_regular, read_toml
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
+from instrc.text.sentences import EN, SENTENCES, Sentences
+from instrc.text.sentences import NAMES as SENTENCE_NAMES
 from instrc.text.source import Source, Span
 
 # Settings: what the table `[tool.instrc]` of a project says, as a noun.
@@ -76,6 +78,8 @@ class Settings(Struct, frozen=True):
     """Workspace folders, earlier ones first, as they are shown."""
     shared: tuple[Path, ...] = ()
     hint: str | None = None
+    sentences: Sentences = EN
+    """All that is said to a model, with `hint` in it."""
     naming: Literal["step", "camel"] | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
     keywords: frozenset[str] = frozenset()
@@ -176,7 +180,21 @@ def _names(table: object) -> Iterable[str]:
 
 T = TypeVar("T")
 
-KEYS = ("roots", "shared", "hint", "naming", "limits", "keywords", "templates", "activities", "models", "prices", "checks", "run")
+KEYS = (
+    "roots",
+    "shared",
+    "hint",
+    "prompts",
+    "naming",
+    "limits",
+    "keywords",
+    "templates",
+    "activities",
+    "models",
+    "prices",
+    "checks",
+    "run",
+)
 RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements", "reconnect")
 """Settings of `[tool.instrc.run]`, beside those of `REQUEST`."""
 REQUEST: Mapping[str, str] = {
@@ -336,6 +354,7 @@ class _SettingsReader:
             roots=roots,
             shared=shared,
             hint=hint,
+            sentences=self._sentences(hint),
             naming=naming,
             limits=self._limits(),
             keywords=self._keywords(),
@@ -363,6 +382,28 @@ class _SettingsReader:
         elif "{paths}" not in hint:
             self._wrong("hint", "it names nothing that a step reads: write `{paths}` where the names belong")
         return hint
+
+    def _sentences(self, hint: str | None) -> Sentences:
+        """Return what is said to a model: in a language, with the sentences that the project has replaced."""
+        written = self.table.get("prompts", "en")
+        said: dict[str, object] = dict(written) if isinstance(written, dict) else {"language": written}
+        language = said.pop("language", "en")
+        if not isinstance(language, str) or language not in SENTENCES:
+            known = ", ".join(f'`"{each}"`' for each in SENTENCES)
+            self._wrong("prompts", f"it is a language ({known}), or a table of `language` and sentences", word="prompts")
+            return EN
+        found = SENTENCES[language]
+        for name, sentence in said.items():
+            if name not in SENTENCE_NAMES:
+                self._wrong(f"prompts.{name}", "there is no such sentence", nearest(name, SENTENCE_NAMES), word=name)
+            elif not isinstance(sentence, str) or not sentence.strip():
+                self._wrong(f"prompts.{name}", "it is a text", word=name)
+            elif (fault := found.fault_of(name, sentence)) is not None:
+                self._wrong(f"prompts.{name}", fault, word=name)
+        if self.wrong:
+            return EN
+        texts = {name: sentence for name, sentence in said.items() if isinstance(sentence, str)}
+        return found.changed(texts if hint is None else {**texts, "hint": hint})
 
     def _naming(self) -> Literal["step", "camel"] | None:
         match self.table.get("naming"):

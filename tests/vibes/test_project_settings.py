@@ -12,6 +12,7 @@ from instrc import CompileError
 from instrc.engines import launch  # its engines are those of the settings
 from instrc.problems.catalogue import page  # every problem and its page
 from instrc.problems.settings import InvalidSettings
+from instrc.text.sentences import EN, NAMES, SENTENCES  # every language has every sentence
 from instrc.vibes.project import Project, ProjectContext
 from instrc.vibes.settings import ENGINES, SETTINGS_BYTES, Settings, read_settings  # the names that the page lists
 
@@ -48,6 +49,7 @@ def test_all_settings_are_read(files: Files, monkeypatch: pytest.MonkeyPatch) ->
         roots=(Path("v"), folder.parent / "w"),
         shared=(Path("s"),),
         hint="Смотри {paths}.",
+        sentences=EN.changed({"hint": "Смотри {paths}."}),
         naming="step",
         limits={"source": 9},
         file=folder / "pyproject.toml",
@@ -109,6 +111,10 @@ def test_no_pyproject_and_none_of_ours_mean_no_settings(files: Files) -> None:
         ('[tool.instrc.run]\nmodel = ""', "run.model", 2),
         ('[tool.instrc.run]\nstore = " "', "run.store", 2),
         ("[tool.instrc.run]\nmodel = []", "run.model", 2),
+        ('[tool.instrc]\nprompts = "klingon"', "prompts", 2),
+        ('[tool.instrc.prompts]\nknow = "x"', "prompts.know", 2),
+        ('[tool.instrc.prompts]\nwrite = "Write it."', "prompts.write", 2),
+        ('[tool.instrc.prompts]\nknown = "So {far}:"', "prompts.known", 2),
         ("[tool.instrc.run]\ntemperature = -1", "run.temperature", 2),
         ("[tool.instrc.run]\nmax_tokens = 0", "run.max_tokens", 2),
         ('[tool.instrc.run]\ntimeout = "soon"', "run.timeout", 2),
@@ -279,7 +285,9 @@ def test_a_text_where_a_list_is_needed_is_shown_as_one(files: Files, key: str) -
 
 def test_the_page_of_wrong_settings_names_all_there_are() -> None:
     text = page(InvalidSettings)
-    assert [name for name in Settings.__struct_fields__ if name not in {"file", "requests"} and f"`{name}`" not in text] == []
+    assert [
+        name for name in Settings.__struct_fields__ if name not in {"file", "requests", "sentences"} and f"`{name}`" not in text
+    ] == []
 
 
 def test_settings_of_requests_are_read_with_times_in_seconds(files: Files) -> None:
@@ -291,3 +299,17 @@ def test_settings_of_requests_are_read_with_times_in_seconds(files: Files) -> No
     assert found.run == {"model": "openai:a, ollama:b", "timeout": 60.0, "total_timeout": 300.0, "seed": -3}
     assert found.models == {"judge": "openai:c"}
     assert found.requests == {"judge": {"temperature": 0}, "openai:*": {"rpm": 5, "extra": {"top_p": 1}}}
+
+
+def test_all_that_is_said_to_a_model_has_a_language_and_can_be_replaced(files: Files) -> None:
+    said = '[tool.instrc]\nhint = "Смотри {paths}."\n[tool.instrc.prompts]\nlanguage = "ru"\nknown = "Дано:"\n'
+    found = read_settings(files("p", {"pyproject.toml": said})).sentences
+    assert (found.hint, found.known, found.join) == ("Смотри {paths}.", "Дано:", " и ")
+    assert read_settings(files("q", {"pyproject.toml": '[tool.instrc]\nprompts = "ru"'})).sentences == SENTENCES["ru"]
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_each_language_says_every_sentence_with_its_places(language: str) -> None:
+    for name in NAMES:
+        assert EN.fault_of(name, getattr(SENTENCES[language], name)) is None
+        assert language == "en" or getattr(SENTENCES[language], name) != getattr(EN, name)

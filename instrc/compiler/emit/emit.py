@@ -15,6 +15,7 @@ from instrc.process.flow import Constant, Executor, written_value
 from instrc.process.process import CHUNK, CONTEXT, NOTHING, Process, references_to, write_block
 from instrc.schema.strip import strip
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, as_object
+from instrc.text.sentences import Sentences
 from instrc.text.source import Span
 
 # Convert the blocks of a plan to blocks of a process.
@@ -158,7 +159,7 @@ def _has_members(value: ir.Reading) -> bool:
 # Plan to artefact: the documents of one export.
 
 
-def emit(plan: ir.Plan, *, batch: int, hint: str | None) -> ir.Artefact:
+def emit(plan: ir.Plan, *, batch: int, sentences: Sentences | None) -> ir.Artefact:
     """Return the documents of a plan; `hint` is the sentence for descriptions, `None` for none, `batch` the number of items."""
     title = _title(plan)
     shape = "process" if plan.shape == "call" and batch > 1 else plan.shape
@@ -171,7 +172,7 @@ def emit(plan: ir.Plan, *, batch: int, hint: str | None) -> ir.Artefact:
         items = (None,) if batch <= 1 else tuple(range(1, batch + 1))
         names = (definition_name(chunk, item) for chunk in plan.walk() for item in {None, *items})
         definitions = DocumentDefinitions(names if part == "process" else ())
-        made = StepSchemas(plan, part, paths, batch=batch, hint=hint, definitions=definitions, whole=bare)
+        made = StepSchemas(plan, part, paths, batch=batch, sentences=sentences, definitions=definitions, whole=bare)
         made.hints.written = told
         return made
 
@@ -188,7 +189,13 @@ def emit(plan: ir.Plan, *, batch: int, hint: str | None) -> ir.Artefact:
         documents["result"] = as_object(strip(tool, {"all"}))
     if shape == "call":
         documents["call"] = _call(plan, schemas, tool)
-    return ir.Artefact(plan.flat.graph.name, title, documents, plan, ir.Hinted(tuple((hint or "").split("{paths}")), tuple(told)))
+    return ir.Artefact(
+        plan.flat.graph.name,
+        title,
+        documents,
+        plan,
+        ir.Hinted(tuple(("" if sentences is None else sentences.hint).split("{paths}")), tuple(told)),
+    )
 
 
 def _entry(plan: ir.Plan, schemas: StepSchemas, title: str | None, *, bare: bool, stripped: str) -> JsonObject:
@@ -205,10 +212,10 @@ def _entry(plan: ir.Plan, schemas: StepSchemas, title: str | None, *, bare: bool
     return as_object(strip(whole, {stripped}))
 
 
-def process_of(plan: ir.Plan, *, hint: str | None) -> Process:
+def process_of(plan: ir.Plan, *, sentences: Sentences | None) -> Process:
     """Return the process of a plan whatever its shape: a tool by itself is a process of one chunk."""
     definitions = DocumentDefinitions(definition_name(chunk) for chunk in plan.walk())
-    schemas = StepSchemas(plan, "process", Paths(plan), batch=1, hint=hint, definitions=definitions, whole=False)
+    schemas = StepSchemas(plan, "process", Paths(plan), batch=1, sentences=sentences, definitions=definitions, whole=False)
     return Process.from_json(process_document(plan, schemas, _title(plan)))
 
 
@@ -275,14 +282,14 @@ def _call(plan: ir.Plan, schemas: StepSchemas, tool: JsonObject) -> JsonObject:
 # Read any artefact as a process, as `preview`, `graph` and `diff` need it: a tool is a process of one chunk.
 
 
-def located_process(artefact: ir.Artefact, *, hint: str | None = None) -> tuple[Process, dict[str, Span]]:
+def located_process(artefact: ir.Artefact, *, sentences: Sentences | None = None) -> tuple[Process, dict[str, Span]]:
     """Return an artefact as a process, a tool as one of a single chunk, and where the program defines the step of each key."""
     plan = artefact.plan
     if plan is None:
         return Process.from_json(artefact.documents.get("process") or _as_process(artefact)), {}
     places = {key: plan.flat.graph.steps[number].span for number, key in plan.keys.items() if number in plan.flat.graph.steps}
     written = artefact.documents.get("process")
-    return process_of(plan, hint=hint) if written is None else Process.from_json(written), places
+    return process_of(plan, sentences=sentences) if written is None else Process.from_json(written), places
 
 
 def _as_process(artefact: ir.Artefact) -> Json:

@@ -17,6 +17,7 @@ from instrc.process.chunk_json import add_words, beside
 from instrc.process.flow import NO_ENGINE, Constant, EngineProperties, Listed, Named, Read, written_value
 from instrc.schema.annotate import closes, nullable, write_beside
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, as_texts
+from instrc.text.sentences import Sentences
 from instrc.text.source import Span
 
 # An object of steps while it grows: its keys stay apart, what is required is kept in order.
@@ -232,8 +233,6 @@ class EngineWriter:
 # What the descriptions of a document tell a model: the paths that a step reads, and what is left `null` for somebody else.
 
 
-LEFT_NULL = "Leave it null: it is given later by somebody else."
-"""What the flat form says of what the model does not give."""
 Purpose: TypeAlias = Literal["tool", "process", "flat", "result"]
 """What a step is rendered for: the model, its chunk, the whole chain as one model view, the contract of a finished run."""
 
@@ -251,13 +250,15 @@ class DescribedSchema(Struct, frozen=True):
 
 
 class Hints:
-    """The hints in one document; `sentence` has `{paths}` where the paths go, and is `None` if there are no hints."""
+    """The hints in one document, in the `sentences` of the project; `None` if there are no hints."""
 
-    def __init__(self, plan: ir.Plan, part: Purpose, sentence: str | None, paths: Paths, items: tuple[int | None, ...]) -> None:
+    def __init__(
+        self, plan: ir.Plan, part: Purpose, sentences: Sentences | None, paths: Paths, items: tuple[int | None, ...]
+    ) -> None:
         self.graph = plan.flat.graph
         self.part = part
-        self.sentence = sentence
-        self._around_paths = (sentence or "").split("{paths}")
+        self.sentences = sentences
+        self._around_paths = ("" if sentences is None else sentences.hint).split("{paths}")
         self.paths = paths
         self._inputs: dict[str, Json] = {}
         """What the inputs say of themselves; a process lists its inputs, so that no hint repeats it."""
@@ -270,7 +271,7 @@ class Hints:
 
     def told(self, reads: Sequence[ir.Path], item: int | None) -> list[str]:
         """Return the paths that a step reads and that exist in this document, as a hint shows them."""
-        if self.sentence is None:
+        if self.sentences is None:
             return []
         if self.part in {"flat", "result"}:
             reads = [path for path in reads if not self._is_absent(path)]
@@ -280,7 +281,7 @@ class Hints:
 
     def room(self, schema: JsonObject) -> DescribedSchema | None:
         """Return a schema with room for a hint; `None` if there are no hints."""
-        return None if self.sentence is None else with_room(schema)
+        return None if self.sentences is None else with_room(schema)
 
     def said(self, told: Sequence[str]) -> str:
         """Return the hint for some paths."""
@@ -314,14 +315,14 @@ class Hints:
 
     def of_null(self, schema: Json) -> Json:
         """Say of what somebody else gives, a whole step or its `output`, that the model leaves it `null`."""
-        if self.sentence is None or not isinstance(schema, dict):
+        if self.sentences is None or not isinstance(schema, dict):
             return schema
         if has_output(schema):
             properties = as_object(schema["properties"])
             output = properties["output"]
-            said = with_room(output).saying(LEFT_NULL) if isinstance(output, dict) else output
+            said = with_room(output).saying(self.sentences.left_null) if isinstance(output, dict) else output
             return {**schema, "properties": {**properties, "output": said}}
-        return with_room(schema).saying(LEFT_NULL)
+        return with_room(schema).saying(self.sentences.left_null)
 
 
 def with_room(schema: JsonObject) -> DescribedSchema:
@@ -383,7 +384,7 @@ class StepSchemas:
         paths: Paths,
         *,
         batch: int,
-        hint: str | None,
+        sentences: Sentences | None,
         definitions: DocumentDefinitions,
         whole: bool = False,
     ) -> None:
@@ -396,7 +397,7 @@ class StepSchemas:
         self.whole = whole
         """The document is one step's schema, so that its references lead where they led."""
         self.paths = paths
-        self.hints: Hints = Hints(plan, part, hint, self.paths, self.items)
+        self.hints: Hints = Hints(plan, part, sentences, self.paths, self.items)
         self.engines: EngineWriter = EngineWriter(self.graph, self.paths)
         self._inner = frozenset(number for inner in self.graph.inner.values() for number in inner)
         self._single = self.graph.compound | plan.flat.referring

@@ -107,7 +107,9 @@ def combined(requests: list[Request]) -> Request:
         f"item{item}": request.command["context"] for item, request in zip(items, requests, strict=True) if request.command
     }
     command: ModelCommand = {**first.command, "steps": keys, "context": context, "schema": schema}
-    return replace(first, message=model_message(command), schema=schema, command=command, name=f"{first.name}_items")
+    return replace(
+        first, message=model_message(command, first.sentences), schema=schema, command=command, name=f"{first.name}_items"
+    )
 
 
 def divide_reply(reply: Reply, requests: list[Request], asked: Request) -> list[Reply]:

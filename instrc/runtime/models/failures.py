@@ -11,7 +11,6 @@ from typing import Final
 from instrc.runtime.activities import is_temporary
 from instrc.runtime.models.model import ModelError
 
-CUT: Final = "the answer was cut off at a limit of length"
 _MESSAGE: Final = 600
 """Characters of what a provider says that are kept: some answer with a whole page."""
 

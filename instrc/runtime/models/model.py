@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import NoReturn, Protocol, cast
+from typing import NoReturn, Protocol, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 from instrc.runtime.interpreter.documents import Complaint, ModelCommand, bare_name
 from instrc.text import arguments
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
+from instrc.text.sentences import EN, Sentences
 from instrc.tools.python_values import JsonLike, json_of
 from instrc.vibes.settings import RequestSettings
+
+_Done = TypeVar("_Done")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +39,8 @@ class Request:
     """What the request was made from."""
     settings: RequestSettings = field(default_factory=RequestSettings)
     """What is set for this request, before what is set for all requests to its model."""
+    sentences: Sentences = EN
+    """What is said to the model beside the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,27 +90,55 @@ class Model(Protocol):
         """Answer a request, or raise `ModelError`."""
 
 
+# Clients of libraries hold connections of one event loop; whoever ends the loop closes them first.
+
+
+_closers: WeakKeyDictionary[asyncio.AbstractEventLoop, list[Callable[[], Awaitable[object]]]] = WeakKeyDictionary()
+
+
+def close_at_end(close: Callable[[], Awaitable[object]]) -> None:
+    """Note what is to be closed before the running event loop ends."""
+    _closers.setdefault(asyncio.get_running_loop(), []).append(close)
+
+
+async def closing_all(work: Awaitable[_Done]) -> _Done:
+    """Return what a coroutine gives, and close what was opened in this event loop."""
+    try:
+        return await work
+    finally:
+        for close in _closers.pop(asyncio.get_running_loop(), []):
+            with suppress(Exception):  # of a library; the answers are there
+                await close()
+
+
 # The message that a model is sent for a chunk: always one shape. The schema travels beside it, as the provider takes it.
 
 
 RULER = "-----"
 
 
-def model_message(command: ModelCommand) -> str:
+def model_message(command: ModelCommand, sentences: Sentences = EN) -> str:
     """Return the message: what the chunk reads, between two rulers, and one sentence that asks for it."""
     parts: list[str] = []
     if command["context"]:
-        parts.append(_ruled("What is known so far:", command["context"]))
+        parts.append(_ruled(sentences.known, command["context"]))
     if command["previous"] is not None:
-        parts.append(_ruled("Your answer of the round before:", command["previous"]))
+        parts.append(_ruled(sentences.previous, command["previous"]))
     if command["complaints"] and command["rejected"] is not None:
-        parts.append(_ruled("Your last answer, which was not accepted:", command["rejected"]))
+        parts.append(_ruled(sentences.rejected, command["rejected"]))
     if command["complaints"]:
-        wrong = "\n".join(f"* at {complaint['pointer'] or '/'}: {complaint['message']}" for complaint in command["complaints"])
-        heading = "What is wrong with it" if command["rejected"] is not None else "Your last answer was not accepted"
-        parts.append(f"{heading}:\n{wrong}")
-    parts.append(_request(command))
+        heading = sentences.not_accepted if command["rejected"] is None else sentences.wrong
+        faults = [
+            _filled(sentences.fault, place=each["pointer"] or "/", reason=each["message"]) for each in command["complaints"]
+        ]
+        parts.append("\n".join([heading, *faults]))
+    parts.append(_request(command, sentences))
     return "\n\n".join(parts) + "\n"
+
+
+def _filled(sentence: str, **values: str) -> str:
+    """Return a sentence with what is put in its places; braces in the values are no places."""
+    return re.sub(r"\{(\w+)\}", lambda place: values.get(place[1], place[0]), sentence)
 
 
 def tool_name(chunk: str, steps: Sequence[str], only: str | None) -> str:
@@ -116,13 +153,11 @@ def _ruled(heading: str, value: Json) -> str:
     return f"{heading}\n{RULER}\n{dumps(value)}\n{RULER}"
 
 
-def _request(command: ModelCommand) -> str:
-    steps = [f"`{step}`" for step in command["steps"]] or ["the answer"]
-    what = " and ".join(filter(None, [", ".join(steps[:-1]), steps[-1]]))
-    if command["complaints"]:
-        return f"Write {what} again, as JSON that satisfies the schema."
-    rounds = "the next round of " if command["previous"] is not None else ""
-    return f"Write {rounds}{what}, as JSON that satisfies the schema."
+def _request(command: ModelCommand, sentences: Sentences) -> str:
+    steps = [f"`{step}`" for step in command["steps"]] or [sentences.answer]
+    what = sentences.join.join(filter(None, [", ".join(steps[:-1]), steps[-1]]))
+    again, round_ = command["complaints"], command["previous"] is not None
+    return _filled(sentences.write_again if again else sentences.write_round if round_ else sentences.write, what=what)
 
 
 # A model that reads its answers from a file: for tests and demonstrations. It keeps what it was sent.

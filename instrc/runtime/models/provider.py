@@ -11,9 +11,12 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
+from inspect import iscoroutinefunction
 from types import ModuleType
 from typing import Any, ClassVar, Final, TypeAlias, cast
+from weakref import WeakKeyDictionary
 
 from instrc import problems
 from instrc.problems.problem import CompileError
@@ -21,13 +24,14 @@ from instrc.providers.lifting.lift import Lifted, LiftedCall, lift
 from instrc.providers.lowering.lower import Lowering, lower
 from instrc.providers.targets import dialect
 from instrc.runtime.interpreter.documents import Complaint
-from instrc.runtime.models.failures import CUT, as_model_error, failure_of
-from instrc.runtime.models.model import ModelError, Reply, Request
+from instrc.runtime.models.failures import as_model_error, failure_of
+from instrc.runtime.models.model import ModelError, Reply, Request, close_at_end
 from instrc.runtime.models.settings import TIMEOUT, answer_bound
 from instrc.runtime.secrets import secret
 from instrc.schema.outline import outline
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object
+from instrc.text.sentences import EN, Sentences
 from instrc.tools.tool import Tool
 from instrc.vibes.settings import RequestSettings
 
@@ -95,7 +99,9 @@ class Provider(ABC):
         """
         self.model = model
         self.settings: RequestSettings = settings or {}
-        self._client = client
+        self._given = client
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Client] = WeakKeyDictionary()
+        """By event loop: connections of one cannot be used in another."""
         self._lowered: dict[tuple[str, str, str], Lowering] = {}
         self._told: set[str] = set()
         """Settings that the provider does not have, as far as somebody was told."""
@@ -130,7 +136,7 @@ class Provider(ABC):
         except Exception as error:
             raise as_model_error(error) from error
         lifted = lift(answer, lowering.map)
-        reply = reply_of(lifted, model, token_counts(answer, self.tokens), answer)
+        reply = reply_of(lifted, model, token_counts(answer, self.tokens), answer, request.sentences)
         if lowering.dialect.enforced and not lowering.dialect.tool and not lifted.calls and not lifted.truncated:
             notes = [*notes, f"the server of `{self.kind}` did not enforce the schema: the answer is no JSON"]
         return replace(reply, notes=tuple(notes), sent=None if asked.message == request.message else asked.message)
@@ -165,7 +171,9 @@ class Provider(ABC):
             if name not in self.names and name not in self._told
         ]
         self._told |= wanted.keys() - self.names.keys()
-        message = message_with_words(request.message, lowering) if settings.get("words", True) else request.message
+        message = (
+            message_with_words(request.message, lowering, request.sentences) if settings.get("words", True) else request.message
+        )
         asked = ProviderRequest(
             model,
             provider_name(lowering),
@@ -178,20 +186,23 @@ class Provider(ABC):
         return asked, notes
 
     def client(self) -> Client:
-        """Return the client, made when it is first needed; problems are those of the project's settings."""
-        if self._client is None:
-            try:
-                library = import_module(self.package)
-            except ImportError:
-                extra = self.extra or self.kind.partition("-")[0]
-                found = problems.settings.MissingExtra(feature=f"the model `{self.kind}`", extra=extra, package=self.package)
-                raise CompileError([found]) from None
-            key = secret(self.key) if self.key is not None else None
-            if self.key is not None and not key:
-                reason = f"its key is expected in the environment variable `{self.key}`"
-                raise CompileError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
-            self._client = self.connect(library, key)
-        return self._client
+        """Return the client of this event loop, made when it is first needed; problems are those of the project's settings."""
+        loop = asyncio.get_running_loop()
+        if self._given is not None or loop in self._clients:
+            return self._given or self._clients[loop]
+        try:
+            library = import_module(self.package)
+        except ImportError:
+            extra = self.extra or self.kind.partition("-")[0]
+            found = problems.settings.MissingExtra(feature=f"the model `{self.kind}`", extra=extra, package=self.package)
+            raise CompileError([found]) from None
+        key = secret(self.key) if self.key is not None else None
+        if self.key is not None and not key:
+            reason = f"its key is expected in the environment variable `{self.key}`"
+            raise CompileError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
+        made = self._clients[loop] = self.connect(library, key)
+        close_at_end(partial(close_client, made))
+        return made
 
     def _lowering(self, request: Request, target: str) -> Lowering:
         key = target, request.name, dumps(request.schema, indent=False)
@@ -204,20 +215,29 @@ class Provider(ABC):
         return made
 
 
+async def close_client(client: Client) -> None:
+    """Close the connections of a client, whatever its library calls that."""
+    for holder, name in ((client, "aclose"), (client, "close"), (getattr(client, "aio", None), "aclose")):
+        close = getattr(holder, name, None)
+        if iscoroutinefunction(close):
+            await close()
+            return
+
+
 def _room(request: Request) -> int:
     """Return how many times the usual room an answer gets: twice as much each time that it was cut."""
-    if request.command is None or not any(CUT in each["message"] for each in request.command["complaints"]):
+    if request.command is None or not any(each["message"] == request.sentences.cut for each in request.command["complaints"]):
         return 1
     attempt = request.command["id"].rpartition("#")[2]
     return 2 ** min(int(attempt) - 1, 4) if attempt.isdecimal() else 1
 
 
-def message_with_words(message: str, lowering: Lowering) -> str:
+def message_with_words(message: str, lowering: Lowering, sentences: Sentences = EN) -> str:
     """Return a message with the schema in words, where the model does not see the schema itself."""
     if lowering.dialect.shown_to_model:
         return message
     said = outline(lowering.schema, whole=True)
-    return "\n".join([message, "The JSON has these keys, in this order (`?`: it may be left out):", "", *said, ""])
+    return "\n".join([message, sentences.shape, "", *said, ""])
 
 
 def provider_name(lowering: Lowering) -> str:
@@ -229,23 +249,21 @@ def provider_name(lowering: Lowering) -> str:
     return "answer"
 
 
-def reply_of(lifted: Lifted, model: str, usage: dict[str, int], answer: Json = None) -> Reply:
+def reply_of(lifted: Lifted, model: str, usage: dict[str, int], answer: Json, sentences: Sentences) -> Reply:
     """Return a lifted answer as a reply: what cannot be used is a complaint, or an error where asking again is no use."""
     if lifted.status == "failed":
         raise failure_of(lifted.failure or "the provider reports an error", dumps(answer, indent=False))
     if lifted.status == "refused":
         raise ModelError(lifted.refusal or "the model declined", code="refused")
     if lifted.truncated or any(call.truncated for call in lifted.calls):
-        written = usage.get("output_tokens")
-        most = f" of {written} tokens" if written else ""
-        return Reply(None, usage, model=model, complaints=(_complaint("", f"{CUT}{most}: be shorter"),))
+        return Reply(None, usage, model=model, complaints=(_complaint("", sentences.cut),))
     if not lifted.calls:
-        said = lifted.malformed or "nothing was filled in: answer by the tool"
+        said = lifted.malformed or sentences.empty
         return Reply(None, usage, model=model, complaints=(_complaint("", said),), text=None if lifted.malformed else lifted.text)
     call = lifted.calls[0]
     complaints = [_complaint(violation.instance, violation.message) for violation in call.violations]
     if len(lifted.calls) > 1:
-        complaints.insert(0, _complaint("", "the tool was called more than once: call it once"))
+        complaints.insert(0, _complaint("", sentences.twice))
     return Reply(call.value, usage, model=model, repairs=_repairs(call), complaints=tuple(complaints), text=lifted.text)
 
 

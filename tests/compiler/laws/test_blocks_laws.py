@@ -41,7 +41,7 @@ def test_a_program_with_blocks_compiles_to_a_process_that_reads_back(body: Body,
             process = Process.from_json(document)
             assert dumps(process.to_json()) == dumps(document)
             assert artefact.plan is not None
-            assert process_of(artefact.plan, hint=CompileOptions().hint) == process
+            assert process_of(artefact.plan, sentences=CompileOptions().sentences) == process
             names = [context.name for context in process.contexts()]
             assert len(names) == len(set(names))
             assert set(_paths(document)) <= set(_known(document))

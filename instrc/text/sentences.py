@@ -1,0 +1,76 @@
+"""All that is said to a model in words of ours: one table of sentences a language, each of which a project may replace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentences:
+    """What a model is told beside data and schemas; `{…}` in a sentence stands for what is put in its place."""
+
+    hint: str = "Use {paths}."
+    """In the description of a step: what it reads."""
+    left_null: str = "Leave it null: it is given later by somebody else."
+    """In the description of what the model does not give."""
+    known: str = "What is known so far:"
+    previous: str = "Your answer of the round before:"
+    rejected: str = "Your last answer, which was not accepted:"
+    wrong: str = "What is wrong with it:"
+    not_accepted: str = "Your last answer was not accepted:"
+    fault: str = "* at {place}: {reason}"
+    write: str = "Write {what}, as JSON that satisfies the schema."
+    write_again: str = "Write {what} again, as JSON that satisfies the schema."
+    write_round: str = "Write the next round of {what}, as JSON that satisfies the schema."
+    answer: str = "the answer"
+    """`{what}` where a program has one step."""
+    join: str = " and "
+    """Before the last of several steps."""
+    shape: str = "The JSON has these keys, in this order (`?`: it may be left out):"
+    """Before the schema in words."""
+    cut: str = "the answer was cut off at a limit of length: be shorter"
+    empty: str = "nothing was filled in: answer by the tool"
+    twice: str = "the tool was called more than once: call it once"
+
+    def changed(self, said: Mapping[str, str]) -> Sentences:
+        """Return the table with other sentences in place of some."""
+        return replace(self, **said) if said else self
+
+    def fault_of(self, name: str, sentence: str) -> str | None:
+        """Return why a sentence cannot be put in the place of another one; `None` if it can."""
+        needs = set(re.findall(_PLACEHOLDER, getattr(self, name)))
+        has = set(re.findall(_PLACEHOLDER, sentence))
+        if missing := sorted(needs - has):
+            return f"it does not say `{missing[0]}`, for which something is put in its place"
+        return f"nothing is put in the place of `{min(has - needs)}`" if has - needs else None
+
+
+_PLACEHOLDER = r"\{\w+\}"
+EN: Final = Sentences()
+SENTENCES: Mapping[str, Sentences] = {
+    "en": EN,
+    "ru": Sentences(
+        hint="Опирайся на {paths}.",
+        left_null="Оставь null: это позже заполнит кто-то другой.",
+        known="Что уже известно:",
+        previous="Твой ответ в прошлом круге:",
+        rejected="Твой последний ответ, он не принят:",
+        wrong="Что в нём не так:",
+        not_accepted="Твой последний ответ не принят:",
+        fault="* в {place}: {reason}",
+        write="Напиши {what}: JSON по схеме.",
+        write_again="Напиши {what} ещё раз: JSON по схеме.",
+        write_round="Напиши следующий круг, {what}: JSON по схеме.",
+        answer="ответ",
+        join=" и ",
+        shape="В этом JSON такие ключи, в таком порядке (`?`: ключа может не быть):",
+        cut="ответ оборвался: он слишком длинный, пиши короче",
+        empty="ничего не заполнено: ответь вызовом инструмента",
+        twice="инструмент вызван несколько раз: вызови его один раз",
+    ),
+}
+"""By language, as `prompts` of a project names it."""
+NAMES: Final = tuple(field.name for field in fields(Sentences))

@@ -1,0 +1,179 @@
+"""Every example and every kind of chunk on a real server with a small model: `.ci/models` builds one and calls this.
+
+`python tests/benchmarks/models.py FOLDER [WORD…]` takes the folder of `llama-server` and `model.gguf`; words choose programs.
+It prints the table of `models.md`. Activities are rehearsed, people are answered for; only the model is real.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import instrc
+from instrc.engines.prepare import prepare
+from instrc.runtime.models.model import instance_of
+from instrc.testing.rehearsal import made_inputs
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 90.0
+"""For one program: a small model never ends some loops."""
+SETTINGS = {"temperature": 0, "seed": 7, "max_tokens": 500, "attempts": 2}
+KINDS = {
+    "text": "text: { type: 'string' }",
+    "bounded text": "text: { type: 'string', minLength: 5, maxLength: 60 }",
+    "enum": "mood: { enum: ['good', 'bad', 3, null] }",
+    "integer with bounds": "days: { type: 'integer', minimum: 1, exclusiveMaximum: 8 }",
+    "number with bounds": "share: { type: 'number', minimum: 0, maximum: 1 }",
+    "boolean and null": "done: { type: ['boolean', 'null'] }",
+    "list with bounds": "tags: { type: 'array', items: { type: 'string', maxLength: 12 }, minItems: 1, maxItems: 3 }",
+    "list of objects": "all: { type: 'array', maxItems: 2, items: { type: 'object', properties: { name: { type: 'string' } } } }",
+    "map": "ages: { type: 'object', additionalProperties: { type: 'integer', minimum: 0 } }",
+    "tuple": "pair: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'integer' }], items: false, minItems: 2 }",
+    "union": "it: { oneOf: [{ type: 'object', properties: { kind: { const: 'a' }, x: { type: 'integer' } }, required: ['kind'] },"
+    " { type: 'object', properties: { kind: { const: 'b' }, y: { type: 'string' } }, required: ['kind'] }] }",
+    "date and pattern": "day: { type: 'string', format: 'date' }, code: { type: 'string', pattern: '^[A-Z]{2}[0-9]{2}$' }",
+    "optional": "may: { type: 'string', maxLength: 20 }",
+    "anything": "free: {}",
+    "other scripts": "'тема': { type: 'string', maxLength: 30 }",
+    "thoughts and metrics": "_considerations: { type: 'string', maxLength: 200 }, text: { type: 'string', maxLength: 60 },"
+    " '$score': { type: 'integer', minimum: 1, maximum: 10 }",
+}
+"""The properties of a step for each kind of value, as a program writes them."""
+BLOCKS = {
+    "two steps": "{one} | {two}",
+    "when": "const a = {choice}; when a.pick is 'left' {{ {one} }} else {{ {two} }}",
+    "each": "each item in prompt up to 3 {{ item | {one} }}",
+    "try": "try {{ {one} }} catch {{ {two} }}",
+}
+
+
+def step(title: str, properties: str, required: str = "") -> str:
+    """Return an inline instruction."""
+    said = properties.replace("'", '"')
+    head = f'title: "{title}", description: "Fill this in about a day at the sea.", type: "object"'
+    return f"@{{ {head}, properties: {{ {said} }}{required} }}"
+
+
+def programs() -> Iterator[tuple[str, Any]]:
+    """Yield each program with its name."""
+    for file in sorted((ROOT / "examples").rglob("*.aug")):
+        if not {"mistakes", "schemas"} & set(file.parts):
+            yield file.relative_to(ROOT / "examples").as_posix(), file
+    for name, properties in KINDS.items():
+        word = properties.partition(":")[0].strip("'").lstrip()
+        required = "" if name == "optional" else f', required: ["{word}"]'
+        yield f"kind: {name}", step("Fill", properties, required)
+    parts = {
+        "one": step("First", "text: { type: 'string', maxLength: 80 }", ', required: ["text"]'),
+        "two": step("Second", "text: { type: 'string', maxLength: 80 }", ', required: ["text"]'),
+        "choice": step("Choose", "pick: { enum: ['left', 'right'] }", ', required: ["pick"]'),
+    }
+    for name, text in BLOCKS.items():
+        yield f"block: {name}", text.replace("'", '"').format(**parts)
+
+
+@contextmanager
+def server(folder: Path) -> Iterator[str]:
+    """Give the base URL of a server with the model, for as long as it is needed."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    threads = str(max((os.cpu_count() or 2) - 1, 1))
+    command = [str(folder / "llama-server"), "-m", str(folder / "model.gguf"), "--host", "127.0.0.1", "--port", str(port)]
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen([*command, "-c", "8192", "-np", "1", "-t", threads], stdout=log, stderr=log)
+        try:
+            until = monotonic() + 120
+            while monotonic() < until:
+                try:
+                    urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5).close()
+                    break
+                except (urllib.error.URLError, OSError):
+                    sleep(0.5)
+            yield f"http://127.0.0.1:{port}/v1"
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+async def play(program: Any, seen: list[Any]) -> str:
+    """Run a program with the model; return how it ended."""
+    inputs = made_inputs(prepare(str(program)).inputs) if isinstance(program, Path) else None
+    given = {"prompt": "A day at the sea with Ann, in July."} if "each item" not in str(program) else {"prompt": ["sun", "wind"]}
+    run = await asyncio.wait_for(
+        instrc.run_async(
+            program,
+            {**inputs, **given} if isinstance(inputs, dict) else given,
+            model="llamacpp:smollm2",
+            settings=SETTINGS,
+            requests=12,
+            rehearse=True,
+            people=lambda command: instance_of(command["schema"]),
+            watch=seen.append,
+        ),
+        SECONDS,
+    )
+    return run.status
+
+
+def row(name: str, program: Any) -> Counter[str]:
+    """Run a program and print its row; return the counts."""
+    seen: list[Any] = []
+    began = monotonic()
+    try:
+        status = asyncio.run(play(program, seen))
+    except TimeoutError:
+        status = f"still running after {SECONDS:.0f} s"
+    except instrc.CompileError as error:
+        status = f"problem: {error.problems[0].name}"
+    answers = [event for event in seen if event["event"] == "answered" and not event.get("invented")]
+    first = [event for event in answers if "#" not in event["id"].rpartition(".")[2]]
+    cut = [event for event in answers if any("cut off" in each["message"] for each in event["complaints"])]
+    failed = next((event for event in reversed(seen) if event["event"] == "failed"), None)
+    if status == "failed" and failed is not None:
+        status = f"failed: {failed['code'] or failed['error']}"[:60]
+    counts = Counter(
+        answers=len(answers),
+        accepted=sum(not event["complaints"] for event in answers),
+        first=len(first),
+        first_valid=sum(not event["complaints"] for event in first),
+        repaired=sum(bool(event["repairs"]) for event in answers),
+        cut=len(cut),
+        given=sum(event["usage"].get("input_tokens", 0) for event in answers),
+        written=sum(event["usage"].get("output_tokens", 0) for event in answers),
+    )
+    cells = [counts[key] for key in ("answers", "accepted")] + [f"{counts['first_valid']} of {counts['first']}"]
+    cells += [counts[key] for key in ("repaired", "cut", "given", "written")] + [f"{monotonic() - began:.0f}", status]
+    print(f"| {name} | {' | '.join(map(str, cells))} |", flush=True)
+    return counts
+
+
+def main(folder: Path, words: list[str]) -> int:
+    """Print the table; return 1 if a server took a schema that its grammar did not hold."""
+    began, total = monotonic(), Counter[str]()
+    with server(folder) as os.environ["LLAMACPP_BASE_URL"]:
+        print("| program | answers | accepted | valid at first | repaired | cut | tokens given | written | seconds | ended |")
+        print("|---|---|---|---|---|---|---|---|---|---|")
+        for name, program in programs():
+            if not words or any(word in name for word in words):
+                total += row(name, program)
+    share = f"{total['first_valid']} of {total['first']}"
+    print(f"\n{total['answers']} answers, {total['accepted']} accepted, {share} at first, {total['cut']} cut,", end=" ")
+    print(f"{total['given']} tokens given, {total['written']} written, {monotonic() - began:.0f} s")
+    return 0 if total["accepted"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))
