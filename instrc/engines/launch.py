@@ -292,13 +292,13 @@ class Launcher:
         if reason is not None:
             wrong.append(problems.runs.UnusableSetting(what="run id", word=str(run), reason=reason))
         inputs = given_inputs(self.prepared.inputs if entry is None else self.plan["process"].get("inputs"), given, wrong)
+        if wrong:
+            raise CompileError(wrong)
         try:
             inputs = cast("dict[str, Json]", received(inputs))
         except NotJsonError as error:
             word = next(iter(tokens(error.pointer)), "prompt")
-            wrong.append(problems.runs.InvalidInput(word=word, reason=f"is not JSON, {error}"))
-        if wrong:
-            raise CompileError(wrong)
+            raise CompileError([problems.runs.InvalidInput(word=word, reason=f"is not JSON, {error}")]) from None
         plan = self.plan
         if entry is not None:
             plan = {**plan, "options": {**plan["options"], "entry": entry}}
