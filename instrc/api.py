@@ -14,7 +14,7 @@ from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.engines.folder import EngineRun
 from instrc.engines.launch import EngineName, Here, Launcher, Own, RehearseMode, close_stores, given_inputs, host_of
 from instrc.engines.memory import LiveRun
-from instrc.engines.prepare import Prepared, prepare
+from instrc.engines.prepare import Prepared, prepare, wrong_activities
 from instrc.problems.problem import CompileError, CompileWarning, Problem
 from instrc.problems.report import Report
 from instrc.runtime.activities import Activities
@@ -268,10 +268,12 @@ def check(
             workspace.check_memory(report)
     except CompileError as error:
         return error.problems
-    for path in find_files(places, report):
+    files = find_files(places, report)
+    for path in files:
         workspace.check(path, report)
     for source in sources:
         workspace.check(source, report)
+    report.problems += wrong_activities([*files, *(source.name for source in sources)])
     return report.once()
 
 

@@ -17,6 +17,7 @@ from instrc.problems.suggest import applied, comparison_key
 from instrc.vibes.find_files import STDIN, find_files, read_bytes
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.roots import ENDING, PROGRAM_ENDING, read_name
+from instrc.vibes.settings import read_settings
 
 # Dependents: the programs and vibes that may use a file.
 
@@ -131,6 +132,10 @@ def review_files(
                 cached=cached and not fix,
                 watch=lambda paths: with_progress(paths, "Checking"),
             )
+            if any(read_settings(folder).activities for folder in {Path(file).parent for file in files}):
+                from instrc.engines.prepare import wrong_activities  # brings the runtime, which most checks do without
+
+                report.problems += wrong_activities(files, project)
         except CompileError as error:
             report.take(error)
         return report.once()

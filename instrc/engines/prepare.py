@@ -10,6 +10,8 @@ from importlib import import_module
 from os.path import realpath
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from instrc import problems
 from instrc.compiler.compose.outcomes import files_of_processes, inputs_of
 from instrc.compiler.ir import Artefact
@@ -35,7 +37,7 @@ from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, as_object, require_tree
 from instrc.text.source import Source
 from instrc.vibes.project import DEFAULT_PROJECT, Project
-from instrc.vibes.settings import Settings, read_settings
+from instrc.vibes.settings import Settings, entry_place, read_settings, readable_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +258,37 @@ def activities_of(prepared: Prepared, own: Activities) -> Activities:
         elif isinstance(said, dict):
             found.add(name, served(name, said, prepared.folder))
     return found.with_those_of(own)
+
+
+_UNSET = "https://unset.example"
+"""Stands for a variable of the environment that is not set where a table is only checked."""
+
+
+def wrong_activities(files: Iterable[str], project: Project = DEFAULT_PROJECT) -> Iterable[Problem]:
+    """Yield what is wrong with the tables and addresses of activities in the settings of some files, as a run would refuse it.
+
+    No module of the project is imported, and no library or variable of the environment has to be there.
+    """
+    seen: set[Path] = set()
+    for folder in dict.fromkeys(Path(file).parent for file in files):
+        try:
+            settings = read_settings(folder)
+        except (CompileError, ValueError):
+            continue  # told where the files are checked, or a name that no file has
+        if settings.file is None or settings.file in seen:
+            continue
+        seen.add(settings.file)
+        for name, said in settings.activities.items():
+            try:
+                if isinstance(said, dict):
+                    served(name, said, settings.file.parent, _UNSET)
+                elif isinstance(said, str) and said.startswith(_ADDRESS):
+                    process_at(said, Workspace(project), settings.file.as_posix())
+            except CompileError as error:
+                source = Source(readable_path(settings.file).as_posix(), read_whole(str(settings.file)).decode("utf-8-sig"))
+                for problem in error.problems:
+                    if not isinstance(problem, problems.settings.MissingExtra):
+                        yield problem if problem.at is not None else replace(problem, at=entry_place(source, name))
 
 
 def rehearsed(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activities:

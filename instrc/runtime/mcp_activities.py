@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+import subprocess
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Required, TypeAlias, TypedDict, cast
+from typing import Required, TextIO, TypeAlias, TypedDict, cast
 from weakref import WeakKeyDictionary
 
 import mcp_types
 from mcp.client import Client
-from mcp.client.stdio import StdioServerParameters, get_default_environment
+from mcp.client.stdio import StdioServerParameters, get_default_environment, stdio_client
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
@@ -74,10 +77,13 @@ def _server(table: _McpTable, folder: Path) -> _Server:
     if words.startswith(("http://", "https://")):
         return _servers.setdefault(words, _Server(words))
     try:
-        command, *rest = shlex.split(words)
+        command, *rest = shlex.split(words) or [""]
     except ValueError as error:
-        reason = f"`mcp` is a command or a URL: {error or 'it is empty'}".lower()
+        reason = f"`mcp` is a command or a URL: {error}".lower()
         raise UnusableTableError(reason) from None
+    if not command:
+        reason = "`mcp` is a command or a URL, and is empty"
+        raise UnusableTableError(reason)
     names = table.get("environment", [])
     environment = get_default_environment() | {str(each): secret(str(each)) or "" for each in names}
     made = StdioServerParameters(command=command, args=rest, env=environment, cwd=str(folder))
@@ -86,6 +92,15 @@ def _server(table: _McpTable, folder: Path) -> _Server:
 
 _Call: TypeAlias = tuple[str | None, str, dict[str, Json], asyncio.Future[Json]]
 """The name of a tool, that of the activity, what it is given, and where the answer goes."""
+
+
+def _error_stream() -> TextIO:
+    """Return where a server writes its errors: a notebook, or a test, may have a standard error that is no file."""
+    for stream in (sys.stderr, sys.__stderr__):
+        with suppress(AttributeError, OSError, ValueError):
+            if stream is not None and stream.fileno() >= 0:
+                return stream
+    return cast("TextIO", subprocess.DEVNULL)
 
 
 class _Session:
@@ -118,7 +133,8 @@ class _Session:
         loop = asyncio.get_running_loop()
         under_way: set[asyncio.Task[None]] = set()
         try:
-            async with Client(self.server.address) as client:
+            address = self.server.address
+            async with Client(address if isinstance(address, str) else stdio_client(address, _error_stream())) as client:
                 names = {bare_name(tool.name): tool.name for tool in await _tools(client)}
                 while True:
                     try:

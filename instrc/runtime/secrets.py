@@ -81,13 +81,13 @@ class UnusableTableError(ValueError):
     """What is wrong with a table, in words; `served` says whose it is."""
 
 
-def with_variables(value: object) -> object:
-    """Put the variables of the environment into all texts of a table."""
+def with_variables(value: object, unset: str | None = None) -> object:
+    """Put the variables of the environment into all texts of a table; `unset` stands for one that is not set."""
     if isinstance(value, str):
-        return _VARIABLE.sub(lambda found: _variable(found[1]), value)
+        return _VARIABLE.sub(lambda found: _variable(found[1], unset), value)
     if isinstance(value, Mapping):
-        return {key: with_variables(item) for key, item in value.items()}
-    return [with_variables(item) for item in value] if isinstance(value, list) else value
+        return {key: with_variables(item, unset) for key, item in value.items()}
+    return [with_variables(item, unset) for item in value] if isinstance(value, list) else value
 
 
 def checked(table: Mapping[str, object], kinds: Mapping[str, type | tuple[type, ...]]) -> None:
@@ -101,8 +101,9 @@ def checked(table: Mapping[str, object], kinds: Mapping[str, type | tuple[type, 
             refuse_table(f"`{key}` cannot be {type(value).__name__}")
 
 
-def _variable(name: str) -> str:
+def _variable(name: str, unset: str | None) -> str:
     value = secret(name)
+    value = unset if value is None else value
     if value is None:
         refuse_table(f"the environment variable `{name}` is not set")
     return value

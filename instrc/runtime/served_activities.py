@@ -19,10 +19,13 @@ from instrc.runtime.secrets import UnusableTableError, refuse_table, with_variab
 _POLICY = tuple(each.name for each in fields(Retry) if each.name != "programming_errors")  # their code is ours
 
 
-def served(name: str, table: Mapping[str, object], folder: Path) -> Activity:
-    """Return the activity that a table of the settings describes; files and commands are looked up from the folder."""
+def served(name: str, table: Mapping[str, object], folder: Path, unset: str | None = None) -> Activity:
+    """Return the activity that a table of the settings describes; files and commands are looked up from the folder.
+
+    `unset` stands for variables of the environment that are not set; without it they are a problem.
+    """
     try:
-        handler = _handler(name, table, folder)
+        handler = _handler(name, table, folder, unset)
         schema = table.get("input", True)
         if not isinstance(schema, dict | bool):
             refuse_table("`input` is a JSON Schema")
@@ -39,14 +42,14 @@ _MAKERS = {"url": "instrc.runtime.http_activities:http_handler", "mcp": "instrc.
 """What makes the handler of a table that has the key, `module:function`; the library of each is an extra."""
 
 
-def _handler(name: str, table: Mapping[str, object], folder: Path) -> Handler:
+def _handler(name: str, table: Mapping[str, object], folder: Path, unset: str | None) -> Handler:
     kinds = [kind for kind in _MAKERS if kind in table]
     if len(kinds) != 1:
         known = ", ".join(f"`{key}`" for key in table) or "nothing"
         refuse_table(f"its table has {known}; it needs one of `url` and `mcp`")
     module, _, maker = _MAKERS[kinds[0]].partition(":")
     make = getattr(import_module(module), maker)
-    filled = {key: with_variables(value) for key, value in table.items() if key not in {"retry", "input"}}
+    filled = {key: with_variables(value, unset) for key, value in table.items() if key not in {"retry", "input"}}
     made: Handler = make(name, filled, folder)
     return made
 

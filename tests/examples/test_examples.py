@@ -5,9 +5,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -56,8 +61,40 @@ def test_what_the_page_says_is_what_comes_out(
     place = tmp_path / "example"
     shutil.copytree(page.parent, place, ignore=shutil.ignore_patterns("expected"))
     monkeypatch.chdir(place)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")  # pages call `python`
     commands = COMMAND.findall(page.read_text(encoding="utf-8"))
     assert commands, "a page without a command shows nothing"
+    with _service(place):
+        _follow(commands, place, capsys)
+    written = {path.relative_to(tmp_path / "example") for path in (place / "expected").rglob("*") if path.is_file()}
+    for path in sorted(written):
+        assert (place / path).read_text(encoding="utf-8") == expected(name=(page.parent.relative_to(ROOT) / path).as_posix())
+    there = {path.relative_to(page.parent) for path in (page.parent / "expected").rglob("*") if path.is_file()}
+    if expected.session.update_snapshots:
+        for path in there - written:
+            (page.parent / path).unlink()
+    else:
+        assert there == written, "a file lies there that no command writes"
+
+
+@contextmanager
+def _service(place: Path) -> Iterator[None]:
+    """Run the service of an example, if it has one, as its page says."""
+    if not (place / "service.py").exists():
+        yield
+        return
+    pytest.importorskip("httpx")
+    pytest.importorskip("mcp")
+    with subprocess.Popen([sys.executable, "service.py"], cwd=place, stdout=subprocess.PIPE) as service:
+        try:
+            assert service.stdout is not None
+            assert b"ready" in service.stdout.readline()
+            yield
+        finally:
+            service.kill()
+
+
+def _follow(commands: list[str], place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command in commands:
         code = main(shlex.split(command))  # as a shell divides it, so that a reader can paste it
         printed = capsys.readouterr()
@@ -69,15 +106,6 @@ def test_what_the_page_says_is_what_comes_out(
             assert code == 0, printed.out + printed.err
             expected_lines = ("wrote ", "2 passed", "3 passed") if command == "test" else ("wrote ",)
             assert all(line.startswith(expected_lines) for line in printed.err.splitlines())
-    written = {path.relative_to(tmp_path / "example") for path in (place / "expected").rglob("*") if path.is_file()}
-    for path in sorted(written):
-        assert (place / path).read_text(encoding="utf-8") == expected(name=(page.parent.relative_to(ROOT) / path).as_posix())
-    there = {path.relative_to(page.parent) for path in (page.parent / "expected").rglob("*") if path.is_file()}
-    if expected.session.update_snapshots:
-        for path in there - written:
-            (page.parent / path).unlink()
-    else:
-        assert there == written, "a file lies there that no command writes"
 
 
 ARTEFACTS = sorted(path for path in ROOT.glob("*/expected/**/*.json") if not path.name.endswith(".call.json"))

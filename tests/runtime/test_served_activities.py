@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from http_server import Answer, Asked, serving
 
-from instrc import Activities, ActivityError, CompileError, Retry, Sample
+from instrc import Activities, ActivityError, CompileError, Retry, Sample, check
 from instrc.runtime.activities import Activity, ActivityCall  # one decision about a call
 from instrc.runtime.effects import Effects, attempt_call  # calls without a run
 from instrc.runtime.http_activities import fill_template  # one template
@@ -167,8 +167,18 @@ def test_a_service_that_is_not_there_is_worth_another_try() -> None:
         ({"mcp": ""}, "`mcp`"),
     ],
 )
-def test_a_table_that_cannot_be_read_says_what_is_wrong(table: dict[str, Any], said: str) -> None:
+def test_a_table_that_cannot_be_read_says_what_is_wrong(
+    table: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`check` says so with its place; variables of the environment may be set elsewhere."""
     assert said in reason(table)
+    monkeypatch.chdir(tmp_path)
+    written = json.dumps(table).replace('": ', '" = ').replace("NaN", "nan")
+    Path("pyproject.toml").write_text(f"[tool.instrc.activities]\nSearch_Activity = {written}\n")
+    Path("a.aug").write_text('@{ title: "A", type: "object" }')
+    found = [problem for problem in check(".") if problem.name == "unusable-setting"]
+    assert [said in problem.message for problem in found] == ([True] if "NOT_THERE" not in said and table else [])
+    assert [problem.at.source.locate(problem.at.start) for problem in found if problem.at] == [(2, 1) for _ in found]
 
 
 def test_a_table_says_when_the_activity_is_tried_again() -> None:
