@@ -194,10 +194,14 @@ def deliver(
     if unwritten := deliver_text(text, output):
         show(unwritten, Format.TEXT)
         return PROBLEMS
+    said = {"--store": store, "--engine": engine_name}
+    where = "".join(f" {option} {quote(os.fspath(value))}" for option, value in said.items() if value is not None)
+    if report.outcome is not None and report.outcome["status"] == "failed" and not quiet:
+        place = report.outcome["error"].get("place")
+        if place is not None:
+            write_error(f"{report.run} has failed at {place}; its traceback: instrc trace {report.run}{where}\n")
     if report.status == "waiting" and not quiet:
         step = report.questions[0].steps[0] if report.questions[0].steps else report.questions[0].id
-        said = {"--store": store, "--engine": engine_name}
-        where = "".join(f" {option} {quote(os.fspath(value))}" for option, value in said.items() if value is not None)
         write_error(f"{report.run} waits for an answer: instrc answer {report.run} {step}{where} --data …\n")
     return PROBLEMS if report.status == "failed" else 0
 

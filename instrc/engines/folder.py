@@ -287,7 +287,7 @@ class EngineRun(Run):
     def trace(self) -> list[Event]:
         """What has happened, in order; a `RuntimeWarning` if nothing is noted here of what has happened."""
         found = self.engine.trace(self.id)
-        if not found:
+        if not found and (self.report.outcome is not None or self.report.record):
             message = f"no trace of `{self.id}` is here: it lies in the folder of the process that has carried the run"
             warnings.warn(message, RuntimeWarning, stacklevel=2)
         return found

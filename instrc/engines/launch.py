@@ -496,7 +496,8 @@ class Host:
 
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
         """Go on with a run that has failed, or that is held."""
-        return await self._ask_people(await self.engine.retry(run, options))
+        work = self._lasting(lambda again: self.engine.resume(run) if again else self.engine.retry(run, options))
+        return await self._ask_people(await work)
 
     async def journal(self, run: str) -> tuple[Launch, Journal]:
         """Return what a run began with, and what is recorded of it."""

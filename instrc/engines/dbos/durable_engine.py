@@ -365,6 +365,7 @@ class DurableEngine(TracedEngine):
         below = await self.asker.ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
         runs = [run, *(each.workflow_id for each in below)]
         await self.asker.ask(lambda client: client.delete_workflows(runs))
+        await asyncio.to_thread(self._events.flush)
         with store.trouble(self.location):
             await asyncio.to_thread(store.forget, self.asker.db(), runs)
         forget_trace(self.location.folder, run)
