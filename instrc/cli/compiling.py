@@ -273,8 +273,7 @@ def _tools(export: NamedArtefact, emit: Emit | None, report: Report) -> Iterator
         return
     schema = document_to_print(export, Emit.FLAT if emit is Emit.FLAT else Emit.TOOL, report)
     if schema is not None:
-        title = _description(schema) or export.artefact.title
-        yield Tool(_name_of(export, schema), schema, title, hints=export.artefact.hints)
+        yield Tool(_name_of(export, schema), schema, export.artefact.purpose, hints=export.artefact.hints)
 
 
 def _chunks(export: NamedArtefact) -> Iterator[Tool]:
@@ -284,14 +283,9 @@ def _chunks(export: NamedArtefact) -> Iterator[Tool]:
 
     tool = export.artefact.documents["tool"]
     hints = export.artefact.hints
-    yield Tool(export.stem, tool, _description(tool) or export.artefact.title, hints=hints)
+    yield Tool(export.stem, tool, export.artefact.purpose, hints=hints)
     for chunk, schema in later_schemas(export.artefact).items():
         yield Tool(f"{export.stem}_{chunk}", schema, export.artefact.title, hints=hints)
-
-
-def _description(schema: Json) -> str | None:
-    own = schema.get("description") if isinstance(schema, dict) else None
-    return own if isinstance(own, str) else None
 
 
 def _name_of(export: NamedArtefact, schema: Json) -> str:

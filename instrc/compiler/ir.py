@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeGuard, cast, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, TypeGuard, cast, get_args
 
 import msgspec
 from msgspec import Struct
@@ -774,13 +774,32 @@ _NUMBER = re.compile(r"^step\d+_")
 """What stands before the name of a step in its key."""
 
 
+class HintedPath(NamedTuple):
+    """A path in a hint, with what is said of it."""
+
+    path: str
+    words: str = ""
+
+
 class Hinted(Struct, frozen=True):
     """The hints that stand in descriptions."""
 
     around: tuple[str, ...]
     """The sentence around its paths; nothing if there are no hints."""
-    paths: tuple[str, ...]
-    """The paths in each of them, as they are listed there."""
+    paths: tuple[tuple[HintedPath, ...], ...]
+    """The paths in each of them."""
+
+
+def hint_of(around: Sequence[str], paths: Sequence[HintedPath]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Return the text of a hint, and where in it each path stands; the paths are listed in each place of the sentence."""
+    text, places = around[0], []
+    for part in around[1:]:
+        for number, (path, words) in enumerate(paths):
+            text += ", " if number else ""
+            places.append((len(text), len(text) + len(path)))
+            text += f"{path} ({words})" if words else path
+        text += part
+    return text, tuple(places)
 
 
 class Artefact(Struct, frozen=True, eq=False):
@@ -808,17 +827,28 @@ class Artefact(Struct, frozen=True, eq=False):
         return f"Artefact(name={self.name!r}, title={self.title!r}, documents={self.documents!r})"
 
     def __instrc_tool__(self, name: str | None) -> Tool:
-        """Return the tool that a model fills in."""
+        """Return the tool that a model fills in: it is for its goal, else for what its instruction says."""
         from instrc.tools.tool import Tool, checked_json  # most compilations hand no artefact to a provider
 
-        return Tool(name or self.name, checked_json(self.documents["tool"]), self.title, hints=self.hints)
+        return Tool(name or self.name, checked_json(self.documents["tool"]), self.purpose, hints=self.hints)
+
+    @property
+    def purpose(self) -> str | None:
+        """What a model is told that the tool is for: the goal, else what its instruction says, else its title."""
+        said = self.documents["tool"].get("description") if self.kind == "tool" else None
+        if isinstance(said, str) and (self.plan is None or self.plan.flat.graph.goal is None):
+            from instrc.tools.tool import Hint  # as above
+
+            own = Hint.split(said, self.hints)[0]
+            return own or self.title
+        return self.title
 
     @property
     def hints(self) -> tuple[Hint, ...] | None:
         """The hints in descriptions of the documents; `None` if nobody knows them."""
         from instrc.tools.tool import Hint  # as above
 
-        return None if self.told is None else tuple([Hint.of(self.told.around, paths) for paths in self.told.paths])
+        return None if self.told is None else tuple([Hint(*hint_of(self.told.around, paths)) for paths in self.told.paths])
 
     @property
     def step(self) -> str | None:

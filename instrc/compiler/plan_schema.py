@@ -33,15 +33,18 @@ RUN_PLAN = Instruction("RunPlan_Activity", None, OUTCOMES)
 _ID = r"^[A-Za-z][A-Za-z0-9_]{0,31}$"
 _PATH = r"^[A-Za-z][A-Za-z0-9_]{0,31}(\..+)?$"
 _FROM: JsonObject = {
-    "description": "The output of another task, or a part of it; `each` makes a copy of this task for every element.",
     "anyOf": [
         {
+            "description": said,
             "type": "object",
             "properties": {word: {"type": "string", "pattern": _PATH}},
             "required": [word],
             "additionalProperties": False,
         }
-        for word in ("from", "each")
+        for word, said in {
+            "from": "The output of another task, or a part of it.",
+            "each": "A list in the output of another task: this task is copied for every element.",
+        }.items()
     ],
 }
 
@@ -52,7 +55,7 @@ def with_shared_references(schema: Json) -> Json:
 
     def share(node: Json) -> Json:
         nonlocal found
-        if isinstance(node, dict) and node.get("description") == _FROM["description"] and equal(node, _FROM):
+        if isinstance(node, dict) and node.keys() == _FROM.keys() and equal(node, _FROM):
             found = True
             return {"$ref": "#/$defs/from"}
         return node

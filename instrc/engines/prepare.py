@@ -36,6 +36,7 @@ from instrc.text.files import read_whole
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, as_object, require_tree
 from instrc.text.source import Source
+from instrc.tools.tool import Hint
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.settings import Settings, entry_place, read_settings, readable_path
 
@@ -60,10 +61,12 @@ class Prepared:
     """The name of the only step of a tool that has no keys of steps."""
     takes: dict[str, Json] = field(default_factory=dict)
     """What the vibes of activities say that these are given, by the bare names of the activities: schemas."""
+    purpose: str | None = None
+    """What a model is told that its tool is for."""
+    hints: tuple[Hint, ...] | None = None
+    """The hints in descriptions of its tool; `None` if nobody knows them."""
     warnings: tuple[Problem, ...] = ()
     """What is suspicious in the program, though it can be run."""
-    purpose: str | None = None
-    """What it is for: its goal, else what its instruction says."""
 
     @property
     def inputs(self) -> dict[str, Json] | None:
@@ -118,20 +121,11 @@ def prepare(
         declared,
         workspace.files(name),
         step=found[0].step,
+        purpose=found[0].purpose,
+        hints=found[0].hints,
         takes=takes,
         warnings=tuple(report.problems),
-        purpose=_purpose(found[0]),
     )
-
-
-def _purpose(artefact: Artefact) -> str | None:
-    """Return what a program is for: its goal, else what its one instruction says, without the hint on what that reads."""
-    said = artefact.documents["tool"].get("description") if artefact.kind == "tool" else None
-    if not isinstance(said, str) or (artefact.plan is not None and artefact.plan.flat.graph.goal is not None):
-        return artefact.title
-    for hint in artefact.hints or ():
-        said = said.removesuffix(hint.text).rstrip()
-    return said or artefact.title
 
 
 def process_at(address: str, workspace: Workspace, beside: str) -> tuple[Json, dict[str, Json], dict[str, Json]]:

@@ -333,9 +333,8 @@ def _offer_tool(service: Service, prepared: Prepared) -> None:
     async def call(value: JsonObject) -> Json:
         return split(value, prepared.document)["output"]
 
-    service.offer(
-        prepared.name, Tool(prepared.name, prepared.document, prepared.purpose), call, strip(prepared.document, {"all"})
-    )
+    tool = Tool(prepared.name, prepared.document, prepared.purpose, hints=prepared.hints)
+    service.offer(prepared.name, tool, call, strip(prepared.document, {"all"}))
 
 
 def _offer_process(service: Service, prepared: Prepared, launcher: Launcher) -> None:

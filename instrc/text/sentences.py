@@ -14,6 +14,8 @@ class Sentences:
 
     hint: str = "Use {paths}."
     """In the description of a step: what it reads."""
+    may_be_null: str = "may be null"
+    """In a hint, of a value that may be missing."""
     left_null: str = "Leave it null: it is given later by somebody else."
     """In the description of what the model does not give."""
     known: str = "What is known so far:"
@@ -54,6 +56,7 @@ SENTENCES: Mapping[str, Sentences] = {
     "en": EN,
     "ru": Sentences(
         hint="Опирайся на {paths}.",
+        may_be_null="может быть null",
         left_null="Оставь null: это позже заполнит кто-то другой.",
         known="Что уже известно:",
         previous="Твой ответ в прошлом круге:",

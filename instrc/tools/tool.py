@@ -34,14 +34,12 @@ class Hint(NamedTuple):
     paths: tuple[tuple[int, int], ...]
     """Where in the text the paths stand, each from its first character to behind its last."""
 
-    @classmethod
-    def of(cls, around: Sequence[str], paths: str) -> Hint:
-        """Return a hint of the parts around the paths, which are the same in each place."""
-        text, places = around[0], []
-        for part in around[1:]:
-            places.append((len(text), len(text) + len(paths)))
-            text += paths + part
-        return cls(text, tuple(places))
+    @staticmethod
+    def split(text: str, hints: Sequence[Hint] | None) -> tuple[str, str]:
+        """Divide a description into what it says by itself and the hint at its end, where that is one of the known ones."""
+        found = [hint.text for hint in hints or () if text == hint.text or text.endswith(f"\n{hint.text}")]
+        hint = max(found, key=len, default="")
+        return text[: len(text) - len(hint)].removesuffix("\n"), hint
 
 
 class Tool(NamedTuple):

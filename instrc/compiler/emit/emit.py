@@ -13,7 +13,7 @@ from instrc.process import flow
 from instrc.process.flow import Chunk as ProcessChunk
 from instrc.process.flow import Constant, Executor, written_value
 from instrc.process.process import CHUNK, CONTEXT, NOTHING, Process, references_to, write_block
-from instrc.schema.strip import strip
+from instrc.schema.strip import is_meta, strip
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, as_object
 from instrc.text.sentences import Sentences
 from instrc.text.source import Span
@@ -166,7 +166,7 @@ def emit(plan: ir.Plan, *, batch: int, sentences: Sentences | None) -> ir.Artefa
     bare = plan.bare and batch <= 1
     documents: dict[ir.Emit, JsonObject] = {}
     paths = Paths(plan)
-    told: dict[str, None] = {}
+    told: dict[tuple[ir.HintedPath, ...], None] = {}
 
     def schemas_for(part: Purpose) -> StepSchemas:
         items = (None,) if batch <= 1 else tuple(range(1, batch + 1))
@@ -183,7 +183,7 @@ def emit(plan: ir.Plan, *, batch: int, sentences: Sentences | None) -> ir.Artefa
         documents["result"] = _all_steps(plan, schemas_for("result"), title, {"all"})
         documents["flat"] = _all_steps(plan, schemas_for("flat"), title, {"engine"})
         documents["process"] = process_document(plan, schemas_for("process"), title)
-    elif plan.flat.graph.has_flow:  # a path may lead to a thought, and the result has none to speak of
+    elif plan.flat.graph.has_flow or any(map(is_meta, plan.keys.values())):  # hints may name a thought, which the result has not
         documents["result"] = _entry(plan, schemas_for("result"), title, bare=bare, stripped="all")
     else:
         documents["result"] = as_object(strip(tool, {"all"}))

@@ -7,6 +7,7 @@ from collections.abc import Container, Sequence
 from functools import cached_property
 
 from instrc.compiler import ir
+from instrc.compiler.compose.outcomes import Outcomes, non_null_paths
 from instrc.compiler.compose.shown import shown_in_rounds
 from instrc.process.flow import Condition, Constant, Listed, Named, Read, Segment, Value
 from instrc.text.names import is_plain
@@ -40,6 +41,31 @@ class Paths:
     def _order(self) -> dict[int, int]:
         """The place of each step among all keys; most documents ask for none."""
         return {number: place for place, number in enumerate(self.plan.keys)}
+
+    @cached_property
+    def _outcomes(self) -> Outcomes | None:
+        """What paths lead to, in a program in which something may be `null` that the model does not see."""
+        graph = self.plan.flat.graph
+        return Outcomes(graph, self.plan.flat.schemas) if graph.block_numbers or graph.accesses else None
+
+    @cached_property
+    def _non_null(self) -> dict[int, list[ir.Path]]:
+        return non_null_paths(self.plan.flat.graph)
+
+    @cached_property
+    def _nulls(self) -> dict[tuple[ir.Path, int], bool]:
+        return {}
+
+    def may_be_null(self, path: ir.Path, step: int) -> bool:
+        """Tell whether a path may lead to `null`, or nowhere, where a step reads it, as far as the schemas say so in words."""
+        if self._outcomes is None:
+            return False
+        known = self._nulls.get((path, step))
+        if known is None:
+            sure = self._non_null.get(step, ())
+            there = {ir.Path(each.origin, each.tail[:size]) for each in sure for size in range(len(each.tail) + 1)}
+            known = self._nulls[path, step] = path not in there and self._outcomes.may_be_null(path, there)
+        return known
 
     def read(self, path: ir.Path, item: int | None = None, *, optional: bool = False) -> Read:
         """Return a path as a process has it: `prompt`, `step1_identify.organizer`, `step4_find_user.output`."""

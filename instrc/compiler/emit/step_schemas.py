@@ -16,6 +16,7 @@ from instrc.problems.problem import CompileError
 from instrc.process.chunk_json import add_words, beside
 from instrc.process.flow import NO_ENGINE, Constant, EngineProperties, Listed, Named, Read, written_value
 from instrc.schema.annotate import closes, nullable, write_beside
+from instrc.schema.strip import is_meta
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, as_texts
 from instrc.text.sentences import Sentences
 from instrc.text.source import Span
@@ -266,52 +267,52 @@ class Hints:
             self._inputs = {suffixed(name, item): each for name, each in self.graph.inputs.items() for item in items}
         self.tells_references = part == "process" and not self._inputs
         """Whether it tells the very paths that are written for the engine."""
-        self.written: dict[str, None] = {}
-        """The paths of all hints, as they are listed in them."""
+        self.written: dict[tuple[ir.HintedPath, ...], None] = {}
+        """What is listed in each of the hints."""
 
-    def told(self, reads: Sequence[ir.Path], item: int | None) -> list[str]:
-        """Return the paths that a step reads and that exist in this document, as a hint shows them."""
+    def told(self, reads: Sequence[ir.Path], step: int, item: int | None) -> tuple[ir.HintedPath, ...]:
+        """Return the paths that a step reads and that exist in this document, with what is said of each."""
         if self.sentences is None:
-            return []
+            return ()
         if self.part in {"flat", "result"}:
-            reads = [path for path in reads if not self._is_absent(path)]
-        if not self._inputs:
-            return self.paths.references(reads, item)
-        return [self._words_for(self.paths.read(path, item)) for path in self.paths.ordered(reads, item)]
+            reads = [path for path in reads if not self._is_absent(path, item)]
+        return tuple([self._told(path, step, item) for path in self.paths.ordered(reads, item)])
 
     def room(self, schema: JsonObject) -> DescribedSchema | None:
         """Return a schema with room for a hint; `None` if there are no hints."""
         return None if self.sentences is None else with_room(schema)
 
-    def said(self, told: Sequence[str]) -> str:
+    def said(self, told: tuple[ir.HintedPath, ...]) -> str:
         """Return the hint for some paths."""
-        paths = ", ".join(told)
-        self.written[paths] = None
-        return paths.join(self._around_paths)
+        self.written[told] = None
+        return ir.hint_of(self._around_paths, told)[0]
 
     def around(self, room: DescribedSchema) -> list[str]:
         """Return the parts of a description with a hint: before its path, and after it."""
         first, *others = self._around_paths
         return [room.before + first, *others]
 
-    def _is_absent(self, path: ir.Path) -> bool:
+    def _is_absent(self, path: ir.Path, item: int | None) -> bool:
         """Tell whether a path leads to what the result drops, or to what somebody else gives to the flat form."""
         if self.part == "result":
-            return any(name.startswith(("_", "$")) for name in path.tail)
+            return any(map(is_meta, self.paths.segments(path, item)))
         step = self.graph.steps.get(path.origin) if isinstance(path.origin, int) else None
         return step is not None and (step.executor in {"server", "user"} or step.output)
 
-    def _words_for(self, read: Read) -> str:
-        """Return a path with what the input says of itself: `prompt (What the user wants)`."""
+    def _told(self, path: ir.Path, step: int, item: int | None) -> ir.HintedPath:
+        """Return a path with what is said of it: `prompt (What the user wants)`, `step3_when_draft (may be null)`."""
+        words = [self._words_of_input(self.paths.read(path, item))] if self._inputs else []
+        words += [self.sentences.may_be_null] if self.sentences is not None and self.paths.may_be_null(path, step) else []
+        return ir.HintedPath(self.paths.text(path, item), "; ".join(filter(None, words)))
+
+    def _words_of_input(self, read: Read) -> str:
+        """Return what the input at the beginning of a path says of itself; nothing if it is none."""
         schema = self._inputs.get(read.first)
-        if schema is None:
-            return read.text
         for segment in read.segments[1:]:
             properties = schema.get("properties") if isinstance(schema, dict) else None
             schema = properties.get(segment.name) if isinstance(properties, dict) else None
         said = schema.get("description") if isinstance(schema, dict) else None
-        words = " ".join(said.split()).removesuffix(".") if isinstance(said, str) else ""
-        return f"{read.text} ({words})" if words else read.text
+        return " ".join(said.split()).removesuffix(".") if isinstance(said, str) else ""
 
     def of_null(self, schema: Json) -> Json:
         """Say of what somebody else gives, a whole step or its `output`, that the model leaves it `null`."""
@@ -475,7 +476,7 @@ class StepSchemas:
         required = frozenset(as_texts(mixin.get("required", [])))
         reads = {slot.name: slot.reads for slot in group.application.slots if slot.reads}
         listed = [
-            (name, self._reading(schema, reads[name]) if name in reads else schema, name in required)
+            (name, self._reading(schema, reads[name], group.numbers[0]) if name in reads else schema, name in required)
             for name, schema in properties.items()
         ]
         names = list(properties)
@@ -510,10 +511,11 @@ class StepSchemas:
             and given[0].label is None
             and step.timing is ir.NO_TIMING
             and not step.fail
+            and not (form.frame.around is not None and self.paths.may_be_null(reads[0], number))
         ):
             path = self.paths.text(reads[0], item)
             if form.frame.around is not None:
-                self.hints.written[path] = None
+                self.hints.written[ir.HintedPath(path),] = None
             return form.frame.given(path)
         schema = form.schema
         if not isinstance(schema, dict) or isinstance(step.content, Constant):
@@ -521,7 +523,7 @@ class StepSchemas:
         references = self.paths.references(reads, item) if self.in_process else []
         made = schema
         if form.room is not None:
-            told = references if self.hints.tells_references else self.hints.told(reads, item)
+            told = self.hints.told(reads, number, item)
             if told:
                 made = form.room.saying(self.hints.said(told))
         if not self.in_process:
@@ -619,11 +621,11 @@ class StepSchemas:
         self._fill(made, block.units, (item,), frozenset())
         return made.schema([each for each in block.annotations if closes(each)], block.span)
 
-    def _reading(self, schema: Json, reads: tuple[ir.Path, ...]) -> Json:
+    def _reading(self, schema: Json, reads: tuple[ir.Path, ...], step: int) -> Json:
         """Return the schema of a slot beside several steps, which has nothing around it that could say what it reads."""
         if not isinstance(schema, dict):
             return schema
-        told, room = self.hints.told(reads, None), self.hints.room(schema)
+        told, room = self.hints.told(reads, step, None), self.hints.room(schema)
         made = room.saying(self.hints.said(told)) if room is not None and told else dict(schema)
         if not self.in_process:
             return made

@@ -388,7 +388,7 @@ def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> 
 
 def _with_description(built: Built, flat: Json, tool: Tool, dialect: Dialect) -> tuple[str | None, Json]:
     """Return the description of the tool, within its limit, and the schema with what does not go there."""
-    said, schema = _said_once(built.schema, tool.description, flat, dialect)
+    said, schema = _said_once(built.schema, tool, flat, dialect)
     if built.back:
         mentions = Mentions({name: sent for sent, name in built.back.items()}, tool.hints)
         said, schema = None if said is None else mentions.in_text(said), mentions.in_schema(schema)
@@ -406,12 +406,17 @@ def _asks_nothing(schema: Json) -> bool:
     return isinstance(schema, dict) and schema.get("type") == "object" and not schema.get("properties")
 
 
-def _said_once(schema: Json, description: str | None, flat: Json, dialect: Dialect) -> tuple[str | None, Json]:
+def _said_once(schema: Json, tool: Tool, flat: Json, dialect: Dialect) -> tuple[str | None, Json]:
     """Return the tool's description and the schema without what would say the same twice.
 
     A title speaks for a tool that has no description: providers show a model the one, and some demand it.
+    A hint says what a step reads, not what a tool is for: it stays in the schema, where that has a place for it.
     """
-    own = _said(flat, "description") or _said(flat, "title") if isinstance(flat, dict) else None
+    description = tool.description
+    own = _said(flat, "description") if isinstance(flat, dict) else None
+    if own is not None and dialect.rooted:
+        own = Hint.split(own, tool.hints)[0]
+    own = own or (_said(flat, "title") if isinstance(flat, dict) else None)
     if not isinstance(schema, dict) or (dialect.structure == "pass_through" and not dialect.describable):
         return description, schema
     if not dialect.describable:

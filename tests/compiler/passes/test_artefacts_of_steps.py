@@ -49,7 +49,7 @@ def test_a_member_of_a_value_is_not_taken_for_a_constant(text: str, folder: Path
     ],
 )
 def test_a_tool_is_told_what_its_inputs_are(text: str, hint: str | None, folder: Path) -> None:
-    assert (hint or "Use who.name (in full), who.mail.") in dumps(compiled(text, folder).documents["tool"])
+    assert (hint or "Use who.name (in full; may be null), who.mail.") in dumps(compiled(text, folder).documents["tool"])
 
 
 def test_a_process_lists_what_its_inputs_are(folder: Path) -> None:

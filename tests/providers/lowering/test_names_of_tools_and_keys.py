@@ -204,7 +204,7 @@ def test_hints_of_a_program_name_keys_as_they_are_sent(tmp_path: Path, hint: str
 def test_a_hint_is_known_by_where_its_paths_stand_and_not_by_its_words() -> None:
     text = "Тема важна. Смотри тема, имя."
     schema = closed(тема={"type": "string"}, имя={"type": "string", "description": text})
-    told = (Hint.of(["Смотри ", "."], "тема, имя"), Hint.of(["Смотри ", "."], "тема"))
+    told = (Hint("Смотри тема, имя.", ((7, 11), (13, 16))), Hint("Смотри тема.", ((7, 11),)))
     assert mentioned(Tool("t", schema)) == text
     assert mentioned(Tool("t", schema, hints=told)) == "Тема важна. Смотри tema, imya."
 
