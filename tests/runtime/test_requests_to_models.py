@@ -17,7 +17,7 @@ import instrc
 from instrc import ModelError, Reply, Request
 from instrc.runtime.models.catalogue import model_of  # makes one adapter
 from instrc.runtime.models.fallback import Fallback, Limited  # their counts are looked at
-from instrc.runtime.models.settings import RequestTable, answer_bound  # what wins over what
+from instrc.runtime.models.settings import RequestTable, answer_bound, with_short_thoughts  # what wins over what
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -83,6 +83,14 @@ def test_the_bound_of_an_answer_follows_its_lengths_and_items() -> None:
     assert answer_bound({**items, "maxItems": 3}) < answer_bound(items) < answer_bound({**items, "maxItems": 50}) <= 16_384
     loop: dict[str, Any] = {"$defs": {"n": {"type": "array", "items": {"$ref": "#/$defs/n"}}}, "$ref": "#/$defs/n"}
     assert answer_bound(loop) <= 16_384
+
+
+def test_thoughts_without_a_length_get_one_and_nothing_else_does() -> None:
+    said: Any = {"_why": {"type": "string"}, "_how": {"type": "string", "maxLength": 9}, "_n": {"type": "integer"}}
+    schema = {"type": "object", "properties": {"a": {"type": "object", "properties": said}, "b": {"type": "string"}}}
+    inner = with_short_thoughts(schema)["properties"]["a"]["properties"]
+    assert inner == said | {"_why": {"type": "string", "maxLength": 800}}
+    assert with_short_thoughts(schema)["properties"]["b"] == {"type": "string"}
 
 
 def test_what_is_narrower_wins() -> None:

@@ -26,7 +26,7 @@ from instrc.providers.targets import dialect
 from instrc.runtime.interpreter.documents import Complaint
 from instrc.runtime.models.failures import as_model_error, failure_of
 from instrc.runtime.models.model import ModelError, Reply, Request, close_at_end
-from instrc.runtime.models.settings import TIMEOUT, answer_bound
+from instrc.runtime.models.settings import TIMEOUT, answer_bound, with_short_thoughts
 from instrc.runtime.secrets import secret
 from instrc.schema.outline import outline
 from instrc.text.jsontext import dumps
@@ -208,7 +208,8 @@ class Provider(ABC):
         key = target, request.name, dumps(request.schema, indent=False)
         if (kept := self._lowered.get(key)) is not None:
             return kept
-        made = lower(Tool(request.name, request.schema), target=dialect(target))
+        schema = with_short_thoughts(request.schema) if self.endless else request.schema
+        made = lower(Tool(request.name, schema), target=dialect(target))
         if len(self._lowered) >= KEPT_LOWERINGS:
             self._lowered.clear()
         self._lowered[key] = made

@@ -8,7 +8,8 @@ from fnmatch import fnmatchcase
 from typing import Final, cast
 
 from instrc.runtime.interpreter.documents import bare_name
-from instrc.text.jsonvalue import Json, JsonObject
+from instrc.schema.walk import map_schemas
+from instrc.text.jsonvalue import Json, JsonObject, as_object
 from instrc.vibes.settings import RequestSettings, is_model_pattern
 
 TIMEOUT: Final = 600.0
@@ -55,6 +56,8 @@ def _joined(*parts: RequestSettings) -> RequestSettings:
 
 
 LEAST_BOUND: Final = 256
+THOUGHT_LETTERS: Final = 800
+"""Letters of a thought without a length, where only a grammar ends it."""
 MOST_BOUND: Final = 16_384
 """Tokens; a first answer is bounded between them, and has twice the room each time that it was cut."""
 _THOUGHT = 400
@@ -67,6 +70,27 @@ _LETTERS = 2
 """Letters a token: few, since other scripts than Latin have few."""
 _DEEPEST = 6
 """Levels of references into themselves that are counted."""
+
+
+def with_short_thoughts(schema: Json) -> Json:
+    """Return a schema whose thoughts (texts under names with `_`) have a length where they have none.
+
+    A grammar lets a small model think until its answer is cut; a thought that ends early costs nothing of the answer.
+    """
+    return map_schemas(schema, _shortened)
+
+
+def _shortened(node: Json) -> Json:
+    properties = node.get("properties") if isinstance(node, dict) else None
+    thoughts = {
+        name: {**part, "maxLength": THOUGHT_LETTERS}
+        for name, part in (properties.items() if isinstance(properties, dict) else ())
+        if name.startswith("_") and isinstance(part, dict) and part.get("type") == "string" and _BOUNDED.isdisjoint(part)
+    }
+    return {**as_object(node), "properties": {**as_object(properties), **thoughts}} if thoughts else node
+
+
+_BOUNDED = frozenset({"maxLength", "enum", "const", "format", "pattern"})
 
 
 def answer_bound(schema: Json) -> int:
