@@ -302,8 +302,8 @@ def beyond_schema(found: Iterable[Complaint], value: Json, schema: Json) -> list
 
 
 def complaints_by(validator: SchemaValidator, value: Json) -> list[Complaint]:
-    """Return what is wrong with a value by a schema that many values are checked against."""
-    return _complaints_of(validator.validate(value, most=COMPLAINTS))
+    """Return what is wrong with a value that is JSON by a schema that many values are checked against."""
+    return _complaints_of(validator.validate(value, most=COMPLAINTS, is_json=True))
 
 
 def _complaints_of(found: tuple[Violation, ...]) -> list[Complaint]:

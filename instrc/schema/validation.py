@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 from math import isfinite
@@ -17,8 +16,7 @@ from instrc.schema.formats import has_format
 from instrc.schema.patterns import candidates, search, time_limit, why_unreadable, with_candidates
 from instrc.schema.plain_checks import satisfies_plainly
 from instrc.schema.walk import dereferenced, map_schemas
-from instrc.text.arguments import holds_over
-from instrc.text.jsontext import dumps, exact_copy, is_writable, loads
+from instrc.text.jsontext import dumps, is_writable, loads
 from instrc.text.jsonvalue import Json, as_array, as_object, freeze, pointer
 
 # Say in words what is wrong with a value, with all values as JSON: what the library of the validators says is Python.
@@ -353,9 +351,9 @@ class SchemaValidator:
         self._formats = formats
         self._made: Validator | None = None
 
-    def validate(self, value: Json, *, most: int = 50) -> tuple[Violation, ...]:
-        """Return what is wrong with a value, as `validate` does."""
-        return _validated(value, self.schema, self._validator, most)
+    def validate(self, value: Json, *, most: int = 50, is_json: bool = False) -> tuple[Violation, ...]:
+        """Return what is wrong with a value, as `validate` does; with `is_json` that it is JSON is known already."""
+        return _validated(value, self.schema, self._validator, most, is_json=is_json)
 
     def is_valid(self, value: Json, *, unsure: bool = True) -> bool:
         """Tell whether a value satisfies the schema; `unsure` is the answer for a schema that cannot be applied."""
@@ -370,8 +368,10 @@ class SchemaValidator:
         return self._made
 
 
-def _validated(value: Json, schema: Json, made: Callable[[], Validator], most: int) -> tuple[Violation, ...]:
-    if (place := json_fault(value)) is not None:
+def _validated(
+    value: Json, schema: Json, made: Callable[[], Validator], most: int, *, is_json: bool = False
+) -> tuple[Violation, ...]:
+    if not is_json and (place := json_fault(value)) is not None:
         return (Violation(place[0], "json", "", place[1]),)
     if satisfies_plainly(value, schema):
         return ()
@@ -486,10 +486,6 @@ _HALF = "half of a surrogate pair, which no JSON can hold"
 
 def json_fault(value: Json) -> tuple[str, str] | None:
     """Return where a value is not JSON and why; `None` if it is."""
-    if isinstance(value, dict | list) and not holds_over(value, INSTANCE_CONTAINERS):
-        with suppress(TypeError, ValueError):
-            exact_copy(value)
-            return None
     stack: list[tuple[Json, tuple[str | int, ...]]] = [(value, ())]
     left = INSTANCE_CONTAINERS
     while stack:

@@ -262,9 +262,8 @@ def holds_over(value: object, limit: int) -> bool:
     if told and len(told) <= limit and _is_tree(told):
         return False
     left, waiting = limit, [value]
-    while waiting:
-        here = waiting.pop()
-        parts = _parts(here)
+    for here in waiting:  # it grows meanwhile
+        parts = here.values() if type(here) is dict else cast("list[object]", here)
         left -= len(parts) + 1
         if left < 0:
             return True
