@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias, TypeVar
 
 from instrc.compiler.ir import instruction_kind
-from instrc.problems.importing import ReadOtherwise
+from instrc.problems.importing import PropertyWithMeaning, ReadOtherwise
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.settings import InvalidOption
 from instrc.text import arguments
 from instrc.text.arguments import model_as_json
 from instrc.text.jsontext import loads
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, mapping
 from instrc.tools.importers import Imported, read_tools
 from instrc.tools.python_types import describes_values, schema_of_result
 from instrc.tools.sources import of_value
@@ -62,7 +62,11 @@ def schema_in_memory(value: object, option: str, *, called: bool) -> tuple[Json,
     schema = schema_of(tool)
     if tool.description and isinstance(schema, dict) and "description" not in schema:
         schema = {"description": tool.description, **schema}
-    return schema, ()
+    fields = getattr(value, "model_fields", {})
+    aliases = (
+        key for key in mapping(mapping(schema).get("properties")) if isinstance(fields, dict) and fields and key not in fields
+    )
+    return schema, tuple(PropertyWithMeaning(key=key) for key in aliases if key.startswith(("_", "$")))
 
 
 def _only_schema(imported: Imported, value: object, option: str) -> tuple[Json, tuple[Problem, ...]]:

@@ -15,7 +15,7 @@ from instrc.schema.upgrade import expand_discriminators, upgrade
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, JsonSyntaxError, Location, as_object, as_texts, at, pointer
 from instrc.tools.sources import DISCRIMINATOR, Given, ImportedTool, localize_references, sound
-from instrc.tools.tool import SCHEMA_WORDS
+from instrc.tools.tool import SCHEMA_WORDS, free_text_schema
 
 # Find the functions in a list of tools, in whatever wrapping it stands, and read each.
 #
@@ -137,6 +137,12 @@ def _function(value: dict[str, Json], path: Location, given: Given, kind: ListFo
         given.left_out((*path, name_key or ""), "name", "it is not a text")
         name = None
     raw, schema_at, beside = _parameters(value, schema_key, path, given, kind)
+    if schema_key is None and (value.get("type") == "custom" or path[-1:] == ("custom",)):
+        read.add("format")
+        try:
+            raw = free_text_schema(value)
+        except TypeError as error:
+            given.left_out((*path, "format"), "format", str(error))
     schema = arguments_schema(raw, schema_at, given, kind.rules)
     for key, part in value.items():
         if key not in read and key not in beside and part is not None:

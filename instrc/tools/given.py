@@ -12,7 +12,7 @@ from instrc.text.arguments import attribute, model_as_json
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, mapping
 from instrc.tools.python_types import LibraryTool, PythonType, function_of, schema_of_call, schema_of_type
-from instrc.tools.tool import SCHEMA_WORDS, Example, HasTool, Tool, checked_json, checked_tool, own_tool
+from instrc.tools.tool import SCHEMA_WORDS, Example, HasTool, Tool, checked_json, checked_tool, free_text_schema, own_tool
 
 ToolLike: TypeAlias = Mapping[str, object] | bool | Tool | HasTool | Process | LibraryTool | PythonType
 """A schema, a tool as a provider takes it, a compiled artefact, a model, a typed dict, a dataclass, an annotated function."""
@@ -188,9 +188,9 @@ def _of_mapping(given: Mapping[str, object], name: str | None) -> list[Tool]:
             return [tool._replace(name=name or tool.name) for tool in tools] if len(tools) == 1 else tools
     for member in _HOLDERS:
         if isinstance(inner := value.get(member), dict):
-            return [
-                _of_function({**inner, **({"strict": value["strict"]} if isinstance(value.get("strict"), bool) else {})}, name)
-            ]
+            kind = {"type": "custom"} if member == "custom" else {}
+            strict = {"strict": value["strict"]} if isinstance(value.get("strict"), bool) else {}
+            return [_of_function({**inner, **strict, **kind}, name)]
     if isinstance(value.get("name"), str):
         return [_of_function(value, name)]
     if isinstance(inner := value.get("schema"), dict) and value.get("type") == "json_schema":
@@ -206,6 +206,8 @@ def _of_function(value: JsonObject, name: str | None) -> Tool:
         schema = schema["json"]  # Bedrock Converse
     if member is None and isinstance(inputs := value.get("inputs"), dict):
         schema = _of_inputs(inputs)
+    elif member is None and value.get("type") == "custom":
+        schema = free_text_schema(value)
     elif member is None:
         _refuse_hidden_schema(value)
     text, strict, own = value.get("description"), value.get("strict"), value.get("name")

@@ -155,7 +155,7 @@ MISTAKES: dict[str, tuple[Any, str]] = {
     "a number": (5, "5 is not a schema, tool, type or function"),
     "a text": ('{"type": "object"}', "a text is not a schema, tool, type or function: read it first"),
     "a number for a key": ({"type": "object", "properties": {1: {"type": "string"}}}, "1 is not a key of JSON"),
-    "a grammar": ({"type": "custom", "name": "w", "format": {"type": "grammar"}}, '`format` of the tool "w" is not a schema'),
+    "a grammar": ({"type": "custom", "name": "w", "format": {"type": "grammar"}}, "is neither a text nor a grammar"),
 }
 
 

@@ -7,6 +7,7 @@ import datetime as dt
 import decimal
 import enum
 import uuid
+from contextlib import nullcontext
 from typing import Annotated, Any, Generic, Literal, NamedTuple, Optional, TypeVar, Union
 
 import pytest
@@ -253,7 +254,11 @@ class Guest(BaseModel):
 def test_what_a_model_dumps_is_expressed_where_null_is_the_default(target: str) -> None:
     lowered = instrc.lower(Guest, target, examples=[Guest(name="Ann").model_dump(), {"name": "Bob", "nick": None}])
     guest = Guest(name="Bob", host=Guest(name="Ann", age=3))
-    lifted = instrc.lift(instrc.encode(guest.model_dump(), lowered), lowered)
+    told = pytest.warns(instrc.CompileWarning, match="left out") if target.startswith("gigachat") else nullcontext()
+    with told:
+        sent = instrc.encode(guest.model_dump(), lowered)
+    instrc.encode(guest, lowered)  # an instance has nulls that nobody gave, so nothing is told
+    lifted = instrc.lift(sent, lowered)
     assert lifted.ok
     assert lifted.as_model(Guest) == guest
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import UnionType
@@ -45,6 +46,9 @@ from instrc.tools.python_types import Adapter
 
 CALLED_NAME: Final = 300
 """Letters of the name in a call; no provider takes a name half as long."""
+
+PAUSED: Final = "pause_turn: the turn goes on once this answer is sent back"
+"""What is said of an answer that is not finished, and was not cut off."""
 
 _CHAT: Json = {"role": "tool", "tool_call_id": "@id", "content": "@text"}
 """What those understand who speak as OpenAI does."""
@@ -217,6 +221,8 @@ class Lifted:
     """What the provider reports instead of an answer: its error, or that of a tool of MCP."""
     readings: tuple[Lifted, ...] = ()
     """Where the answer is ambiguous: what it is in either reading."""
+    paused: bool = False
+    """Whether the turn goes on: send the answer back as it is, and the provider continues (`pause_turn` of Anthropic)."""
 
     @property
     def status(self) -> LiftStatus:
@@ -280,7 +286,7 @@ class Lifted:
             case "ambiguous":
                 return (AmbiguousAnswer(at=at, readings=tuple(reading.status for reading in self.readings)),)
             case "empty" | "malformed":
-                return (NoAnswer(at=at, said=self.malformed or self.text),)
+                return (NoAnswer(at=at, said=self.malformed or (PAUSED if self.paused else self.text)),)
             case "invalid":
                 return tuple(InvalidAnswer(at=at, pointer=each.instance, reason=each.message) for each in self.invalid)
             case other:
@@ -326,6 +332,7 @@ class Lifted:
             "text": self.text,
             "malformed": self.malformed,
             "failure": self.failure,
+            **({"paused": True} if self.paused else {}),
             **({"readings": [reading.to_json() for reading in self.readings]} if self.readings else {}),
         }
 
@@ -441,11 +448,13 @@ def _chosen(first: Lifted, other: Lifted, *, equal: bool) -> Lifted:
 
 def _lifted(reply: RawReply, records: Records) -> Lifted:
     """Lift one reading of an answer."""
+    raw, repeated = _without_doubles(reply.calls)
+    reply = replace(reply, calls=raw)
     reply = _with_calls_in_text(reply, records)
     reply = _with_calls_apart(reply, records)
     reply = _with_text_as_value(reply, records)
     reply = _with_value_in_text(reply, records)
-    calls = tuple(_call(one, records, enveloped=reply.envelope, cut=reply.cut) for one in reply.calls)
+    calls = _with_ids_told((_call(one, records, enveloped=reply.envelope, cut=reply.cut) for one in reply.calls), repeated)
     return Lifted(
         calls,
         reply.refusal,
@@ -453,7 +462,30 @@ def _lifted(reply: RawReply, records: Records) -> Lifted:
         "\n".join(text for text in reply.texts if text.strip()) or None,
         reply.malformed,
         reply.failure,
+        paused=reply.paused,
     )
+
+
+def _without_doubles(calls: tuple[RawCall, ...]) -> tuple[tuple[RawCall, ...], frozenset[str]]:
+    """Return calls without those that are told once more, of the same id, tool and arguments; and ids that several have."""
+    counts = Counter(call.id for call in calls if call.id)
+    found: list[RawCall] = []
+    for call in calls:
+        if not (call.id and counts[call.id] > 1 and call in found):
+            found.append(call)
+    counts = Counter(call.id for call in found if call.id)
+    return tuple(found), frozenset(name for name, count in counts.items() if name and count > 1)
+
+
+def _with_ids_told(calls: Iterable[LiftedCall], repeated: frozenset[str]) -> tuple[LiftedCall, ...]:
+    """Return calls, each of which says if another one before it has its id: nobody can tell their results apart."""
+    found: list[LiftedCall] = []
+    seen: set[str] = set()
+    for call in calls:
+        again = call.id in seen
+        found.append(replace(call, repairs=(*call.repairs, Repair("", "repeated-id", call.id))) if again else call)
+        seen |= {call.id} if call.id is not None and call.id in repeated else set()
+    return tuple(found)
 
 
 def _quotes_calls(target: Json) -> bool:

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from itertools import pairwise
 
-from instrc.providers.lifting.reply import RawReply, first, join_replies, raw_call
+from instrc.providers.lifting.reply import RawCall, RawReply, first, join_replies, raw_call
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject
 
 # Join the arguments of a call that Gemini sends in parts, each with its path: `{"jsonPath": "$.city", "stringValue": "Os"}`.
@@ -181,11 +181,11 @@ def part(item: dict[str, Json], *, calls: bool = True) -> RawReply:
     if held is not None and held.get("type") == _OF_PROVIDER:
         return RawReply()
     if held is not None:
-        return _call(held, first(held, *_IDS) or first(item, *_IDS), wanted=calls)
+        return _call(held, first(held, *_IDS) or first(item, *_IDS), wanted=calls, custom=held is item.get("custom"))
     if isinstance(inner, dict):
         return _call(inner, first(item, *_IDS), wanted=calls)
     if kind in _CALLS:
-        return _call(item, first(item, *_IDS), wanted=calls)
+        return _call(item, first(item, *_IDS), wanted=calls, custom=kind == "custom_tool_call")
     if kind == "refusal":
         return RawReply(refusal=str(item.get("refusal") or ""))
     if kind in _MESSAGES:
@@ -200,10 +200,13 @@ def part(item: dict[str, Json], *, calls: bool = True) -> RawReply:
     return RawReply()
 
 
-def _call(item: dict[str, Json], call_id: Json, *, wanted: bool) -> RawReply:
+def _call(item: dict[str, Json], call_id: Json, *, wanted: bool, custom: bool = False) -> RawReply:
     if not wanted:
         return RawReply()
-    found = raw_call(first(item, *_NAMES), first(item, *_ARGUMENTS), call_id)
+    said = first(item, *_ARGUMENTS)
+    found = raw_call(first(item, *_NAMES), said, call_id)
+    if custom and isinstance(said, str) and not isinstance(found.arguments, dict):
+        found = RawCall(found.name, {"input": said}, found.id)  # a tool that takes a text is lowered as one with this property
     return RawReply(calls=(replace(found, partial=True) if continues_later(item) else found,))
 
 

@@ -215,13 +215,15 @@ RepairKind = Literal[
     "repeated-key",
     "loose-json",
     "tool-name",
+    "repeated-id",
     "unwrapped",
 ]
 """`null-left-out`: null, or its name, where a property may be left out; `text-read`: a text that holds JSON, read;
 `case`, `spelling`: a listed word in another case, or with other spaces and dashes; `key`: a key in another case or spelling;
 `listed`, `unlisted`: one value where a list of it belongs, and the other way round; `as-text`: a number for a listed text;
 `repeated-key`: one object has a key twice, and the last one counts; `loose-json`: the text is JSON but for slips of writing;
-`tool-name`: a tool by another spelling of its name; `unwrapped`: the arguments stand one level too deep."""
+`tool-name`: a tool by another spelling of its name; `repeated-id`: another call before it has its id;
+`unwrapped`: the arguments stand one level too deep."""
 
 
 class Repair(NamedTuple):
@@ -231,7 +233,7 @@ class Repair(NamedTuple):
     """Where in the value, as a JSON Pointer; empty where the value was read anew as a whole."""
     what: RepairKind
     key: str | None = None
-    """With `repeated-key`, `key`, `unwrapped`, `tool-name`: the key or name as the model wrote it."""
+    """With `repeated-key`, `key`, `unwrapped`, `tool-name`, `repeated-id`: the key, name or id as the model wrote it."""
 
     def to_json(self) -> Json:
         """Return it as plain JSON."""

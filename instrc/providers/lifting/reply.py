@@ -68,6 +68,8 @@ class RawReply:
     """What the provider says went wrong, where there is no answer."""
     envelope: bool = False
     """Whether any provider's envelope was recognised."""
+    paused: bool = False
+    """Whether the provider says that the turn goes on once the answer is sent back."""
 
     def __or__(self, other: RawReply) -> RawReply:
         """Return what both hold: the calls and texts of this one first, the first word where only one can stand."""
@@ -79,6 +81,7 @@ class RawReply:
             self.malformed if self.malformed is not None else other.malformed,
             self.failure if self.failure is not None else other.failure,
             self.envelope or other.envelope,
+            self.paused or other.paused,
         )
 
 
@@ -111,6 +114,7 @@ def stop_reply(reason: Json) -> RawReply:
         refusal=reason if word in _REFUSED else None,
         malformed=reason if word in _MALFORMED else None,
         failure=reason if word in _FAILED else None,
+        paused=word == "pause_turn",
     )
 
 

@@ -123,7 +123,10 @@ def _messages(pieces: list[JsonObject]) -> JsonObject:
         kind, delta, index = piece.get("type"), mapping(piece.get("delta")), _index(piece.get("index"))
         block = blocks.get(index)
         if kind == "error":
-            return {"type": "error", "error": piece.get("error") or {}}
+            return {
+                "type": "error",
+                "error": piece.get("error") or {"message": piece.get("message") or piece.get("code") or "error"},
+            }
         if kind == "content_block_start" and isinstance(begun := piece.get("content_block"), dict):
             blocks[index] = dict(begun)
             content.append(blocks[index])
@@ -662,7 +665,10 @@ def pieces_in(text: str) -> list[JsonObject] | None:
         if not isinstance(piece, dict):
             return None
         found.append(piece)
-    return found if _join_of(_telling(unwrapped(found))) is not None or (found and all(map(is_part, found))) else None
+    known = _join_of(_telling(unwrapped(found))) is not None or (
+        found and (all(map(is_part, found)) or all(map(_is_an_error, found)))
+    )
+    return found if known else None
 
 
 def assemble(pieces: list[JsonObject]) -> JsonObject | None:

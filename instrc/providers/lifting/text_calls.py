@@ -530,6 +530,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], 
         lambda match: [_marked_call(match["name"], match["body"])],
     ),
     (_FUNCTION, lambda match: _functions(match[0])),
+    (re.compile(r"<TOOLCALL>(?P<body>.*?)(?:</TOOLCALL>|\Z)", re.DOTALL), lambda match: json_calls(match["body"])),
 )
 
 
@@ -542,6 +543,15 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], 
 
 _MARK = re.compile(r"^[ \t]*```(?P<language>[\w-]*)[ \t]*$", re.MULTILINE)
 _OBJECT = re.compile(r"\{\s*\"")
+
+
+_AROUND_CALLS = re.compile(
+    r"</?(?:[|｜]DSML[|｜]|\w+:)?(?:tool_?calls?|function_calls?|TOOLCALL|tools)>"
+    r"|<[|｜](?:DSML[|｜])?/?tool[_▁]calls?(?:[_▁]section)?(?:[_▁:](?:begin|start|end))?[|｜]>"
+    r"|<\|/?(?:tool_calls?|tools):(?:begin|start|end)\|>|\[/?TOOL_CALLS\]"
+    r"|<[|｜](?:end[_▁]of[_▁]sentence|end▁of▁sentence|im_end|eo[tm]_id|call|return|end)[|｜]>|</s>"
+)
+"""Marks around all calls of a text, and behind it, which are no words for anybody."""
 
 
 class KnownTools(NamedTuple):
@@ -568,6 +578,7 @@ def extract_tool_calls(text: str, tools: KnownTools) -> InText:
     if unended:
         return InText([], "", unended=True)
     calls, rest = tagged(said)
+    rest = _AROUND_CALLS.sub("", rest) if calls else rest
     tools = tools._replace(names=tools.names | {PARALLEL})
     for search in (_reason_and_act, _fenced, _in_elements, _in_python, _behind_names, _lone):
         if calls or len(said) > SEARCHED_TEXT:

@@ -64,7 +64,8 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
     if record is None:
         raise CompileError([UnreadableMap(reason=f"it knows no tool `{name}`")])
     sent, left_out = _encoded(value, record, _payload_schema(map, record), check=truth("check", check))
-    if left_out and isinstance(value, dict | list):  # an instance has a null that nobody gave
+    known = known_target(record["target"])
+    if left_out and isinstance(value, dict | list) and known is not None and not known.null:  # others are sent null for it
         reason = "is null, which cannot be told from leaving a property out: what is null is left out"
         problem = LossyTarget(target=str(record["target"]), keyword="default", pointer="", reason=reason)
         warnings.warn(CompileWarning(problem), stacklevel=3)
