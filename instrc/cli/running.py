@@ -62,7 +62,8 @@ def engine(
     usual = "memory" if keep == "open" or find_spec("dbos") is None else "durable"
     if name is None and run is not None and keeps(folder, run):
         name = "memory"
-    made = engine_of(name or settings.get("engine", usual), folder, people=people, watch=watch, keep=keep)
+    traces = settings.get("traces")
+    made = engine_of(name or settings.get("engine", usual), folder, people=people, watch=watch, keep=keep, traces=traces)
     _engines.append(made)
     return made
 

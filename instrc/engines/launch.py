@@ -457,7 +457,8 @@ class Host:
     """An engine of this program; it knows for each run what it was begun with here, until the run ends."""
 
     def __init__(self, name: str, store: Path | None) -> None:
-        self.engine: Engine = engine_of(name, store, equip=self._equip, watch=self._watch)
+        traces = read_settings(Path()).run.get("traces") if name == "temporal" else None
+        self.engine: Engine = engine_of(name, store, equip=self._equip, watch=self._watch, traces=traces)
         self._here: dict[str, Here] = {}
 
     async def _lasting(self, work: Callable[[bool], Awaitable[_T]]) -> _T:

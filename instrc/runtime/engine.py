@@ -249,6 +249,8 @@ class EngineOptions(TypedDict, total=False):
     """Who can be asked at once."""
     watch: Sink | None
     keep: Keep
+    traces: str | None
+    """The URL of a database for traces, where the store of an engine is none."""
 
 
 class TracedEngine:

@@ -69,6 +69,8 @@ class RunSettings(RequestSettings, total=False):
     tokens: int
     reconnect: int
     """Seconds for which a run waits for a server that was lost."""
+    traces: str
+    """The URL of a database for the traces of runs on Temporal."""
 
 
 class Settings(Struct, frozen=True):
@@ -195,7 +197,7 @@ KEYS = (
     "checks",
     "run",
 )
-RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements", "reconnect")
+RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements", "reconnect", "traces")
 """Settings of `[tool.instrc.run]`, beside those of `REQUEST`."""
 REQUEST: Mapping[str, str] = {
     "max_tokens": "whole",
@@ -532,7 +534,7 @@ def _fault_of_run(key: str, value: object) -> str | None:
     """Return what is wrong with a setting of runs; `None` if nothing is."""
     if key == "model":
         return None if model_words(value) is not None else "it is the name of a model, or a list of names"
-    if key not in {"engine", "store"}:
+    if key not in {"engine", "store", "traces"}:
         whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
         return None if whole else "it is a whole number from 0"
     if not isinstance(value, str) or not value.strip():

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from dbos import DBOSClient, DBOSPortableJSONSerializer
 
 from instrc import problems
-from instrc.engines.stores import RunStore
+from instrc.engines.stores import RunStore, scheme_of, store_of
 from instrc.problems.problem import CompileError
 from instrc.runtime.engine import UnreachableError
 from instrc.runtime.interpreter.documents import Result
@@ -252,6 +252,43 @@ class EventWriter:
 
 _AT_LONGEST = 5.0
 """Seconds to wait for events to be written."""
+
+
+class TraceDatabase:
+    """A database for the traces of runs that are kept elsewhere: all workers and commands see it."""
+
+    def __init__(self, place: str) -> None:
+        if not scheme_of(place):
+            reason = "it is the URL of a database, as `postgresql://HOST/NAME`"
+            raise CompileError([problems.runs.UnusableSetting(what="place of traces", word=place, reason=reason)])
+        self._store = store_of(place)
+        self._engine: sa.Engine | None = None
+        self.write: EventWriter = EventWriter(self._db)
+
+    def _db(self) -> sa.Engine:
+        if self._engine is None:
+            self._engine = self._store.open()
+            create(self._engine)
+        return self._engine
+
+    def read(self, run: str) -> list[Event]:
+        """Return the events of a run."""
+        self.write.flush()
+        with trouble(self._store):
+            return trace_of(self._store, self._db(), run)
+
+    def forget(self, run: str) -> None:
+        """Delete the events of a run."""
+        self.write.flush()
+        with trouble(self._store):
+            forget(self._db(), [run])
+
+    def close(self) -> None:
+        """Write what was taken in, and close the database."""
+        self.write.close()
+        if self._engine is not None:
+            close_engine(self._engine)
+            self._engine = None
 
 
 def usage_of(results: Iterable[Result]) -> dict[str, float]:

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 from time import time
-from typing import Final, Unpack
+from typing import TYPE_CHECKING, Final, Unpack
 
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
@@ -55,9 +55,12 @@ from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.journal import Again, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.runtime.secrets import redacted
-from instrc.runtime.traces import forget_trace
+from instrc.runtime.traces import Event, Sink, forget_trace, join_sinks
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
+
+if TYPE_CHECKING:
+    from instrc.engines.dbos.store import TraceDatabase
 
 # How the runs on a server stand, as its workers say; nothing is changed.
 
@@ -181,6 +184,7 @@ class TemporalEngine(TracedEngine):
         """
         self.place: Path = Path(folder or USUAL_FOLDER)
         super().__init__(self.place, equip, options)
+        self._traces = _trace_database(options.get("traces"))
         self.queue: str = queue or os.environ.get("INSTRC_TASK_QUEUE", documents.QUEUE)
         self.prefix = prefix
         self.heartbeat = heartbeat
@@ -359,6 +363,21 @@ class TemporalEngine(TracedEngine):
                 asked = DeleteWorkflowExecutionRequest(namespace=client.namespace, workflow_execution=execution)
                 await client.workflow_service.delete_workflow_execution(asked)
         forget_trace(self.place, run)
+        if self._traces is not None:
+            await asyncio.to_thread(self._traces.forget, run)
+
+    def trace(self, run: str) -> list[Event]:
+        """Return what has happened in a run, in order: whichever worker noted it, if the project has a database for traces."""
+        return super().trace(run) if self._traces is None else self._traces.read(run)
+
+    def sink(self) -> Sink:
+        """Return what takes the events of runs: the traces, if they are kept, then whoever watches."""
+        return super().sink() if self._traces is None or self.keep != "all" else join_sinks(self._traces.write, self.watch)
+
+    def close(self) -> None:
+        """Write the traces to their end."""
+        if self._traces is not None:
+            self._traces.close()
 
     async def reach(self) -> None:
         """Make sure that the server answers; an `UnreachableError` if it does not."""
@@ -423,6 +442,18 @@ class TemporalEngine(TracedEngine):
             finally:
                 ended.cancel()
                 await asyncio.gather(ended, return_exceptions=True)
+
+
+def _trace_database(place: str | None) -> TraceDatabase | None:
+    """Return the database for traces that a project has set."""
+    if place is None:
+        return None
+    try:
+        from instrc.engines.dbos.store import TraceDatabase  # another extra
+    except ModuleNotFoundError as error:
+        reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[durable]'`"
+        raise CompileError([problems.runs.UnusableSetting(what="place of traces", word=place, reason=reason)]) from None
+    return TraceDatabase(place)
 
 
 def _pinned(begun: documents.Launched) -> str:
