@@ -42,7 +42,7 @@ from instrc.runtime.engine import (
 from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
 from instrc.runtime.journal import Journal
 from instrc.runtime.models.batching import Batching
-from instrc.runtime.models.catalogue import model_of
+from instrc.runtime.models.catalogue import invents, model_of
 from instrc.runtime.models.model import Model, Sample
 from instrc.runtime.models.settings import RequestTable
 from instrc.runtime.plan import plan_digest, plan_of
@@ -250,9 +250,8 @@ class Launcher:
         of_run = words if own.model is None else None
         invents_all = rehearse and of_run == "sample"
         asked = {of_run if invents_all else each or of_run for each in reach.models}
-        for each in sorted(each for each in {of_run, *asked} if each):
-            model_of(each, prepared.folder)
-        invented: list[Json] = ["answers"] if "sample" in asked else []
+        made = {each: model_of(each, prepared.folder) for each in sorted(each for each in {of_run, *asked} if each)}
+        invented: list[Json] = ["answers"] if any(invents(made.get(each or "", own.model)) for each in asked) else []
         if invented and reach.handlers and not rehearse:
             raise CompileError(problems.runs.RealActivity(activity=name) for name in reach.handlers)
         invented += ["results"] if rehearse is True else []

@@ -12,6 +12,7 @@ import pytest
 
 import instrc
 from instrc.cli import main
+from instrc.runtime.models.batching import Batching  # it asks another model
 from instrc.text.jsontext import dumps, loads
 
 DRAFT: dict[str, Any] = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
@@ -82,6 +83,14 @@ def test_invented_answers_do_not_reach_what_is_real(model: Any, activities: Any,
     assert sent == []
     ran = run(model=model, rehearse="with-activities")
     assert (ran.value, ran.invented, sent) == (1, ("answers",), ["a"])
+
+
+@pytest.mark.parametrize("model", ["scripted:none.json, sample", Batching(instrc.Sample(), 2)])
+def test_nor_do_those_of_a_model_that_is_asked_in_place_of_another(model: Any, sent: list[str]) -> None:
+    Path("none.json").write_text("[]")
+    with pytest.raises(instrc.CompileError, match="real-activity"):
+        run(model=model)
+    assert sent == []
 
 
 def test_a_setting_of_the_project_may_name_it_and_changes_nothing_about_that(sent: list[str]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
+from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.fallback import Fallback, limited
 from instrc.runtime.models.model import Model, Sample, Scripted
 from instrc.runtime.models.settings import RequestTable
@@ -54,6 +55,19 @@ def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Mod
     known = ", ".join(["`sample`", "`scripted:FILE`", *(f"`{name}:MODEL`" for name in ADAPTERS)])
     near = tuple(f"{name}:{rest}" if rest else name for name in nearest(kind, ("sample", "scripted", *ADAPTERS)))
     raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=f"models are {known}", nearest=near)])
+
+
+def invents(model: Model | None) -> bool:
+    """Tell whether answers of a model may be invented: it is `Sample`, or asks one where another one has failed."""
+    match model:
+        case Sample():
+            return True
+        case Batching():
+            return invents(model.model)
+        case Fallback():
+            return any(map(invents, model.models.values()))
+        case _:
+            return False
 
 
 _NEXT = rf",(?=\s*(?:sample\s*(?:,|\Z)|(?:scripted|{'|'.join(ADAPTERS)}):))"
