@@ -19,6 +19,7 @@ from instrc.language.surface import (
     Binding,
     Body,
     Call,
+    Compares,
     Condition,
     Do,
     Each,
@@ -93,7 +94,7 @@ def _opened(piece: Expression | Argument | Field | Body | Condition | Test | _Da
     match piece:
         case When() | Each() | Repeat() | Try() | Race() | Do():
             return _block(piece)
-        case Body() | Condition() | Truth() | Equals() | Matches():
+        case Body() | Condition() | Truth() | Equals() | Compares() | Matches():
             return _in_block(piece)
         case Access():
             return [piece.base, *(f".{_member(each)}" for each in piece.members)]
@@ -143,10 +144,11 @@ def _block(block: When | Each | Repeat | Try | Race | Do) -> list[_Piece]:
         case Race(branches):
             pieces += ["race ", *_separated(branches, " or ")]
             otherwise = None
-        case Repeat(name, source, body, until, most, keep, otherwise):
+        case Repeat(name, source, body, until, most, keep, otherwise, _, first):
             pieces += ["repeat ", body]
             if name is not None and source is not None:
                 pieces[1:1] = [name, " in ", source, " "]
+            pieces += [] if first is None else [" from ", first]
             if until is not None:
                 pieces += [" until ", until, *_numbered("max", most), *_numbered("keep", keep)]
         case Try(body, otherwise):
@@ -166,12 +168,15 @@ def _in_block(piece: Body | Condition | Test) -> list[_Piece]:
         case Body(statements, value):
             inside = [part for statement in statements for part in (*_statement(statement), "; ")]
             return ["{ ", *inside, value, " }"]
-        case Condition(tests):
-            return list(_separated(tests, " or "))
+        case Condition(tests, _, joined):
+            words = [[" and " if number in joined else " or "] if number else [] for number in range(len(tests))]
+            return [piece for word, test in zip(words, tests, strict=True) for piece in (*word, test)]
         case Truth(subject):
             return [subject]
-        case Equals(subject, value):
-            return [subject, " is ", value]
+        case Equals(subject, value, _, negated):
+            return [subject, " is not " if negated else " is ", value]
+        case Compares(subject, sign, value):
+            return [subject, f" {sign} ", value]
         case Matches(subject, schema):
             return [subject, " @ ", _Data(schema)]
 

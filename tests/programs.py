@@ -24,6 +24,7 @@ from instrc.language.surface import (  # programs are made of its nodes
     Body,
     Branch,
     Call,
+    Compares,
     Condition,
     Do,
     Each,
@@ -50,7 +51,7 @@ from instrc.language.surface import (  # programs are made of its nodes
 
 NOWHERE = Span(Source("generated", ""), 0, 0)
 KEYWORDS = ("const", "let", "tool", "input", "true", "false", "null", "when", "each", "repeat", "try", "do")
-SOMETIMES = ("or", "else", "in", "is", "until", "max", "keep", "race")
+SOMETIMES = ("or", "and", "not", "else", "in", "is", "until", "max", "keep", "race", "from", "language")
 """Words only where they fit, names elsewhere."""
 
 _COMMON = (
@@ -160,19 +161,30 @@ def _blocks(callees: st.SearchStrategy[Any], inner: st.SearchStrategy[Any]) -> s
     names = st.builds(Name, words(), here)
     subjects = names | _paths(callees, None)
     numbers = st.builds(Literal, st.integers(0, 9), here)
+    others = subjects.filter(lambda each: (each.base if isinstance(each, Access) else each).text != "not")  # `is not` negates
     test = (
         st.builds(Truth, subjects, here)
-        | st.builds(Equals, subjects, st.builds(Literal, scalars(), here), here)
+        | st.builds(Equals, subjects, st.builds(Literal, scalars(), here) | others, here, st.booleans())
+        | st.builds(Compares, subjects, st.sampled_from(("<", "<=", ">", ">=")), numbers, here)
         | st.builds(Matches, subjects, plain_objects(), here, here)
     )
-    condition = st.builds(Condition, st.lists(test, min_size=1, max_size=3).map(tuple), here)
+    tests = st.lists(st.tuples(st.booleans(), test), min_size=1, max_size=3)
+    condition = tests.map(
+        lambda pairs: Condition(
+            tuple(each for _, each in pairs),
+            NOWHERE,
+            tuple(number for number, (joined, _) in enumerate(pairs) if joined and number),
+        )
+    )
+    fields = st.lists(st.builds(Field, _keys(), here, inner), min_size=1, max_size=2).map(_distinct)
+    first = st.none() | st.builds(Object, fields, here)
     local = st.builds(Binding, names, inner, st.just(False), here) | st.builds(Anonymous, inner, here)  # noqa: FBT003  # no `tool` there
     body = st.builds(Body, st.lists(local, max_size=2).map(tuple), inner, here)
     branches = st.lists(st.builds(Branch, condition, body), min_size=1, max_size=3).map(tuple)
     rounds = st.builds(
-        Repeat, st.none(), st.none(), body, condition, st.none() | numbers, st.none() | numbers, st.none() | body, here
+        Repeat, st.none(), st.none(), body, condition, st.none() | numbers, st.none() | numbers, st.none() | body, here, first
     )
-    over = st.builds(Repeat, names, subjects, body, st.none() | condition, st.none(), st.none(), st.none(), here)
+    over = st.builds(Repeat, names, subjects | numbers, body, st.none() | condition, st.none(), st.none(), st.none(), here, first)
     return (
         st.builds(When, branches, st.none() | body, here)
         | st.builds(Each, names, subjects | numbers, st.none() | numbers, body, here, st.none() | condition)

@@ -15,7 +15,9 @@ module.exports = grammar({
   supertypes: ($) => [$._expression],
 
   rules: {
-    program: ($) => repeat($._statement),
+    // `language` is a word only before a number, so both are one token
+    program: ($) => seq(optional($.version), repeat($._statement)),
+    version: () => token(prec(3, /language\s+-?[0-9][0-9.]*\s*;?/)),
     _statement: ($) => seq(choice($.binding, $.input, $._expression), optional(";")),
     binding: ($) =>
       seq(optional("tool"), optional(choice("const", "let")), field("name", $.name), "=", field("value", $._expression)),
@@ -59,8 +61,9 @@ module.exports = grammar({
         20,
         seq(
           "repeat",
-          optional(seq(field("item", $.name), "in", $._subject)),
+          optional(seq(field("item", $.name), "in", choice($._subject, $.number))),
           $.block,
+          optional(seq("from", $.object)),
           optional(seq("until", $._condition, repeat(choice(seq("max", $.number), seq("keep", $.number))))),
           optional(seq("else", $.block)),
         ),
@@ -74,9 +77,10 @@ module.exports = grammar({
       ),
     do: ($) => seq("do", $.block),
 
-    _condition: ($) => prec.right(20, seq($._test, repeat(seq("or", $._test)))),
-    _test: ($) => choice($._subject, $.equals, $.matches),
-    equals: ($) => seq($._subject, "is", $._scalar),
+    _condition: ($) => prec.right(20, seq($._test, repeat(seq(choice("or", "and"), $._test)))),
+    _test: ($) => choice($._subject, $.equals, $.compares, $.matches),
+    equals: ($) => prec(30, seq($._subject, "is", optional("not"), choice($._scalar, $._subject))),
+    compares: ($) => seq($._subject, choice("<", "<=", ">", ">="), $.number),
     matches: ($) => prec(30, seq($._subject, "@", $.object)),
     _subject: ($) => choice($.name, $.path),
 

@@ -228,11 +228,28 @@ Filling: TypeAlias = Fusion | Constant | StepObject
 Word: TypeAlias = Literal["when", "each", "repeat", "try", "race", "do"]
 
 
+Comparison: TypeAlias = Literal["equals", "differs", "other"]
+
+
 class Test(msgspec.Struct, frozen=True, gc=False):
     """Holds if what a path leads to satisfies a schema; the schema says by itself whether `null` does."""
 
     path: Path
     schema: Json
+    span: Span
+    joined: bool = False
+    """Whether it holds only together with the one before."""
+    compared: Comparison | None = None
+    """How its value is compared with that of the next one, which is the `other`."""
+
+
+class FirstValue(msgspec.Struct, frozen=True, gc=False):
+    """What a name of a body had before the first round."""
+
+    name: str
+    target: Path
+    """What the name leads to."""
+    value: Reading
     span: Span
 
 
@@ -276,7 +293,7 @@ class Repeat(msgspec.Struct, frozen=True, gc=False):
     """The body again and again, or one element after the other."""
 
     item: str | None
-    source: Path | None
+    source: Path | int | None
     most: int
     keep: int | None
     body: Region
@@ -288,6 +305,8 @@ class Repeat(msgspec.Struct, frozen=True, gc=False):
     """Whether `previous` or `rounds` is read."""
     at: Span
     """Where the list is written, else the whole."""
+    first: tuple[FirstValue, ...] | None = None
+    """What `previous` is in the first round; `None` for `null`."""
 
 
 class Try(msgspec.Struct, frozen=True, gc=False):
@@ -350,7 +369,8 @@ def gives(block: Block) -> Gives[Region]:
     """Return what a block gives, as the values of its regions."""
     first, *others = regions_of(block)
     if isinstance(block, Each) or (isinstance(block, Repeat) and block.source is not None):
-        count = block.source if isinstance(block.source, int) else None
+        ends = isinstance(block, Repeat) and bool(block.until)
+        count = block.source if isinstance(block.source, int) and not ends else None
         return Gives(tuple(others), first, null=isinstance(block, Each) and bool(block.until), count=count)
     return Gives((first, *others), null=isinstance(block, When) and bool(block.branches[-1].condition))
 
@@ -365,6 +385,17 @@ def regions_of(content: Content) -> tuple[Region, ...]:
 def tests_of(content: Content) -> tuple[Test, ...]:
     """Return the tests of a block's conditions, in order."""
     return tuple([test for part in parts_of(content) for test in (*part.condition, *part.until)])
+
+
+def alternatives(tests: tuple[Test, ...]) -> list[list[Test]]:
+    """Return the tests that must all hold, for each of the cases in which a condition does."""
+    found: list[list[Test]] = []
+    for test in tests:
+        if test.joined:
+            found[-1].append(test)
+        else:
+            found.append([test])
+    return found
 
 
 def word_of(block: Block) -> Word:

@@ -29,7 +29,7 @@ _WORDS = {
     ("when", "matches"): 'write `PATH @ { pattern: "…" }`',
     ("when", "equals"): "write `PATH is VALUE`",
     ("when", "are"): "write `PATH is VALUE`",
-    ("when", ","): "write one `when` in the other for two conditions, `or` between them for one of two",
+    ("when", ","): "write `and` between two conditions, `or` for one of two",
     ("when", "["): "a member is read by `.NAME`; for the elements of a list write `each NAME in PATH { when NAME is … { … } }`",
     ("when", "|"): "write `or`: `when PATH is VALUE or PATH is VALUE { … }`",
     ("each", ","): ONE_ELEMENT,
@@ -107,22 +107,7 @@ def incomplete(view: View, word: str, missing: str, advice: str = "") -> Slip:
 
 
 _EQUAL = frozenset({"=", "==", "==="})
-_CONDITION_ADVICE = {
-    "and": "write one `when` in the other: `when A { when B { … } }`",
-    "and until": "name both of them in the block, and wait for the name: `const done = when A { when B { true } }`",
-    "not null": "write `PATH @ {}`: it holds for all values but `null`",
-}
-_CONDITION_OPERATORS = {
-    "&&": "and",
-    "&": "and",
-    "and": "and",
-    "!=": "not",
-    "!==": "not",
-    "!": "not",
-    "not": "not",
-}
-_LENGTHS = frozenset({"length", "size", "len"})
-"""What the number of elements of a list is called elsewhere."""
+_CONDITION_OPERATORS = frozenset({"!", "not", "!=", "!=="})
 
 
 def condition_slip(view: View, head: Head) -> Slip:
@@ -145,40 +130,27 @@ def _foreign_operator(view: View, head: Head) -> Slip:
         return problem, TokenRepair((view.one("OR"),), 2) if view.accepts("OR") else GIVE_UP
     if last.kind == "NAME" and view.text(last) == "not":  # `not` was read as the name of a value
         return statements.UnknownOperator(at=view.span(last), text="not", advice=(negated,)), to_braces(view)
-    if text in {"<", ">"}:
-        return statements.UnknownOperator(at=at, text=text, advice=(_comparison(view),)), to_braces(view)
+    if text in _WRITTEN and (put := _put(view, text)):
+        words = [view.one(kind) for kind in put]
+        written = _WRITTEN[text]
+        return statements.UnknownOperator(at=at, text=text, advice=(f"write `{written}`",), put=written), TokenRepair(
+            tuple(words), 1
+        )
     if text in _CONDITION_OPERATORS:
-        advice = _joined(head) if _CONDITION_OPERATORS[text] == "and" else _unequal(view) or negated
-        return statements.UnknownOperator(at=at, text=text, advice=(advice,)), to_braces(view)
+        return statements.UnknownOperator(at=at, text=text, advice=(negated,)), to_braces(view)
     return None
 
 
-def _joined(head: Head) -> str:
-    return _CONDITION_ADVICE["and until" if head.kind == "UNTIL" else "and"]
+_WRITTEN = {"!=": "is not", "!==": "is not", "&&": "and", "&": "and", "=>": ">=", "=<": "<="}
+"""How signs of other languages are written in a condition."""
+_KINDS = {"is not": ("IS", "NOT"), "and": ("AND",), ">=": ("COMPARE",), "<=": ("COMPARE",)}
 
 
-def _unequal(view: View) -> str:
-    """Return how `!= "low"` and `is not "low"` are written; nothing if no value stands there."""
-    value = view.following
-    if value.kind == "NULL":
-        return _CONDITION_ADVICE["not null"]
-    if value.kind in {"TRUE", "FALSE"}:
-        return f"write `PATH is {'false' if value.kind == 'TRUE' else 'true'}`"
-    shown = view.text(value)
-    return f"write `PATH @ {{ not: {{ const: {shown} }} }}`" if value.kind in {"STRING", "NUMBER"} else ""
-
-
-def _comparison(view: View) -> str:
-    """Return how `> 3`, `>= 3` and their like are said by a JSON Schema."""
-    equal = view.source.text[view.token.end : view.token.end + 1] == "="
-    number = view.ahead(2 if equal and view.text(view.following) == "=" else 1)
-    shown = view.text(number) if number.kind == "NUMBER" else "3"
-    sign = view.text(view.token) + ("=" if equal else "")
-    if view.text(view.tokens[view.place - 1]) in _LENGTHS and shown.isdecimal():
-        keyword, more = {"<": ("maxItems", -1), "<=": ("maxItems", 0), ">": ("minItems", 1), ">=": ("minItems", 0)}[sign]
-        return f"ask the list for its length by a JSON Schema: `PATH @ {{ {keyword}: {max(int(shown) + more, 0)} }}`"
-    keyword = {"<": "exclusiveMaximum", "<=": "maximum", ">": "exclusiveMinimum", ">=": "minimum"}[sign]
-    return f"compare by a JSON Schema: `PATH @ {{ {keyword}: {shown} }}`"
+def _put(view: View, text: str) -> tuple[str, ...]:
+    """Return the kinds of the words that stand for a sign, if they fit here."""
+    kinds = _KINDS[_WRITTEN[text]]
+    fits = view.accepts(*kinds) and (kinds != ("COMPARE",) or view.following.kind == "NUMBER")
+    return kinds if fits else ()
 
 
 def _condition(view: View, head: Head) -> Slip:
@@ -186,19 +158,24 @@ def _condition(view: View, head: Head) -> Slip:
     token = view.token
     if view.before() == "IS" and token.kind == "LSQB":
         return blocks.BadCondition(at=view.span(token), slip="list", empty=view.following.kind == "RSQB"), to_braces(view)
+    if token.kind == "LSQB" and [each.kind for each in view.read[-2:]] == ["IS", "NAME"]:
+        last = view.read[-1]
+        return blocks.BadCondition(at=view.span(last), slip="scalar", word=view.text(last)), to_braces(view)
     if view.before() == "AT" and token.kind == "STRING":
         said = f"behind `@` stands a JSON Schema in braces; a value is compared by `is`: `PATH is {view.text(token)}`"
         return incomplete(view, head.word, "a schema", said)
-    if view.before() == "OR" and token.kind in {"STRING", "NUMBER", "TRUE", "FALSE", "NULL"}:
+    if view.before() == "COMPARE":
+        return blocks.BadCondition(at=view.gap() if token.kind == END else view.span(token), slip="number"), to_braces(view)
+    if view.before() in {"OR", "AND"} and token.kind in {"STRING", "NUMBER", "TRUE", "FALSE", "NULL"}:
         return blocks.BadCondition(at=view.span(token), slip="or", word=view.text(token)), to_braces(view)
-    if view.before() == "IS":
+    if view.before() in {"IS", "NOT"}:
         at = view.gap() if token.kind == END else view.span(token)
         return blocks.BadCondition(at=at, slip="scalar", word=view.text(token)), to_braces(view)
-    if head.first and token.kind == "LPAR":
+    if (head.first or view.before() in {"OR", "AND"}) and token.kind == "LPAR":
         return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), to_braces(view)
     if token.kind == "LPAR" and view.before() == "NAME":
         return blocks.BadCondition(at=view.span(view.read[-1]), slip="call", word=head.word), to_braces(view)
-    if head.first and token.kind == "LBRACE":
+    if (head.first or view.before() in {"OR", "AND"}) and token.kind == "LBRACE":
         return incomplete(view, head.word, "a condition")
     if head.first:
         return blocks.BadCondition(
@@ -424,7 +401,7 @@ def _after_else(view: View) -> Slip:
 
 def _each(view: View, head: Head) -> Slip:
     token = view.token
-    if head.first and token.kind == "LPAR":
+    if (head.first or view.before() in {"OR", "AND"}) and token.kind == "LPAR":
         if view.ahead(2).kind == "COMMA":
             return incomplete(view, head.word, "a name", ONE_ELEMENT)
         return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), to_braces(view)

@@ -9,8 +9,9 @@ Mistakes inside single tokens (a bad escape, an unusable number) and doubled key
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -222,12 +223,19 @@ _WRAPPED = frozenset({"argument", "arguments"})
 """Rules that hand a single symbol on: an argument without a label is made with its call, as most calls have just one."""
 
 
+LANGUAGE: Final = 1
+"""The newest version of the language that is known."""
+_BEFORE_STATEMENTS = r"\ufeff?(?:\s|//[^\r\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)*+"
+"""What may stand before the version of a program."""
+
+
 class Builder(ExpressionBuilder):
     """The statements of one source, as far as they have been recognised, and the problems met in them."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.statements: list[surface.Statement] = []
+        self.version: surface.Literal | None = None
         self.comments: list[Span] = []
         self.hopeless = False
         """Whether mending has been given up."""
@@ -242,7 +250,7 @@ class Builder(ExpressionBuilder):
 
     def program(self) -> surface.Program:
         """Return what has been built."""
-        return surface.Program(self.source, tuple(self.statements), tuple(self.comments))
+        return surface.Program(self.source, tuple(self.statements), tuple(self.comments), self.version)
 
     def actions(self, rules: list[Rule]) -> list[Action | None]:
         """Return what to do for each rule; `None` hands the value of its first symbol on."""
@@ -260,6 +268,19 @@ class Builder(ExpressionBuilder):
 
     def closed(self, values: Values, start: int, end: int) -> None:
         """Pass over a `;`."""
+
+    def language(self, values: Values, start: int, end: int) -> None:
+        """Keep the version that the program is written in."""
+        self.version = self.literal([values[1]], values[1].start, values[1].end)
+        version, at = self.version.value, Span(self.source, start, self.version.span.end)
+        from instrc.problems.statements import MisplacedLanguage, NewerLanguage  # few programs say their version
+
+        if not re.fullmatch(_BEFORE_STATEMENTS, self.source.text[:start]):
+            self.problems.append(MisplacedLanguage(at=at))
+        elif not isinstance(version, int) or version < 1:
+            self.problems.append(MisplacedLanguage(at=at, first=True))
+        elif version > LANGUAGE:
+            self.problems.append(NewerLanguage(at=at, version=version, known=LANGUAGE))
 
     def binding(self, values: Values, start: int, end: int) -> surface.Binding:
         exported = len(values) > 3 and values[0].kind == "TOOL"
@@ -319,8 +340,10 @@ class Builder(ExpressionBuilder):
         return surface.Race((*values[0].branches, values[2]), Span(self.source, start, end))
 
     def rounds(self, values: Values, start: int, end: int) -> surface.Repeat:
+        first = values[-1] if isinstance(values[-1], surface.Object) else None
+        values = values if first is None else values[:-2]
         name, subject = (values[1], values[3]) if len(values) > 2 else (None, None)
-        return surface.Repeat(name, subject, values[-1], None, None, None, None, Span(self.source, start, end))
+        return surface.Repeat(name, subject, values[-1], None, None, None, None, Span(self.source, start, end), first)
 
     def repeat(self, values: Values, start: int, end: int) -> surface.Repeat:
         rounds: surface.Repeat = values[0]
@@ -334,6 +357,7 @@ class Builder(ExpressionBuilder):
             self._number_after(bounds, "KEEP"),
             values[4] if len(values) > 3 else None,
             Span(self.source, start, end),
+            rounds.first,
         )
 
     def _number_after(self, values: Values, word: str) -> surface.Literal | None:
@@ -356,19 +380,32 @@ class Builder(ExpressionBuilder):
         return self._condition(values[0])
 
     def _condition(self, tests: object) -> surface.Condition:
-        listed: list[surface.Test] = [self._test(test) for test in (tests if isinstance(tests, list) else [tests])]
-        return surface.Condition(tuple(listed), Span(self.source, listed[0].span.start, listed[-1].span.end))
+        pairs = tests if isinstance(tests, list) else [(False, tests)]
+        listed: list[surface.Test] = [self._test(test) for _, test in pairs]
+        joined = tuple(number for number, (together, _) in enumerate(pairs) if together)
+        return surface.Condition(tuple(listed), Span(self.source, listed[0].span.start, listed[-1].span.end), joined)
 
     def _test(self, test: object) -> surface.Test:
         return surface.Truth(test, test.span) if isinstance(test, surface.Name | surface.Access) else cast("surface.Test", test)
 
     def either(self, values: Values, start: int, end: int) -> Values:
-        first = values[0] if isinstance(values[0], list) else [values[0]]
-        first.append(values[2])
-        return first
+        """Return tests with whether `and` joins each to the one before."""
+        first, second = (each if isinstance(each, list) else [(False, each)] for each in (values[0], values[2]))
+        return [*first, *second]
+
+    def both(self, values: Values, start: int, end: int) -> Values:
+        first = values[0] if isinstance(values[0], list) else [(False, values[0])]
+        return [*first, (True, values[2])]
 
     def equals(self, values: Values, start: int, end: int) -> surface.Equals:
         return surface.Equals(values[0], values[2], Span(self.source, start, end))
+
+    def differs(self, values: Values, start: int, end: int) -> surface.Equals:
+        return surface.Equals(values[0], values[3], Span(self.source, start, end), negated=True)
+
+    def compares(self, values: Values, start: int, end: int) -> surface.Compares:
+        number = self.literal([values[2]], values[2].start, values[2].end)
+        return surface.Compares(values[0], self.text(values[1]), number, Span(self.source, start, end))
 
     def matches(self, values: Values, start: int, end: int) -> surface.Matches:
         written: surface.Object = values[2]

@@ -177,6 +177,8 @@ class _Collector(Builder):
             return None
         if rule.name in {"open", "closed"}:
             return self._statement
+        if rule.name == "language":
+            return self._version
         if rule.name in _FLAT or not named:
             return self._list
         if rule.name == "either":
@@ -188,6 +190,10 @@ class _Collector(Builder):
         kept = values[1]
         if kept.__class__ is Phrase or kept.__class__ is Leaf:
             self.kept.append(kept)
+
+    def _version(self, values: list[_Parsed], start: int, end: int) -> None:
+        word, number, *sign = self._nodes(values)
+        self.kept += [Phrase("language", (word, number), start, end), *sign]
 
     def _list(self, values: list[_Parsed], _start: int, _end: int) -> list[Node]:
         first = values[0]

@@ -24,7 +24,7 @@ from instrc.text.source import Span
 _BESIDE = "write `|` for one step after the other, `{ a: A, b: B }` for steps beside each other"
 _WHOLE = "hand over the value whole, `f(people)`, or its members by their paths, `f(people.names)`"
 _TEMPLATE = "there are no templates: write `when PATH { … } else { … }`, `each NAME in PATH { … }`"
-_COMPARED = "there are no comparisons: choose by `when PATH is VALUE { … } else { … }`"
+_COMPARED = "there are no comparisons outside of conditions: choose by `when PATH is VALUE { … } else { … }`"
 _ADVICE = {
     "&&": (_BESIDE,),
     "&": (_BESIDE,),

@@ -517,6 +517,8 @@ def _unseparated(before: surface.Statement | None, statement: surface.Statement)
         return problems.punctuation.UnexpectedText(at=bound.span, what=f"`or {bound.text}`", expected=expected)
     if not isinstance(first, surface.Name | surface.Access | surface.Uri | surface.Call | surface.Literal | surface.Object):
         return None
+    if isinstance(before.value, surface.Name) and before.value.text == "language" and isinstance(first, surface.Literal):
+        return problems.statements.MisplacedLanguage(at=Span(first.span.source, before.value.span.start, first.span.end))
     if (
         isinstance(first, surface.Literal)
         and first is statement.value

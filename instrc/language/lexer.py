@@ -16,7 +16,7 @@ from typing import Final
 
 import msgspec
 
-from instrc.language.tables import BEFORE_BRACES, END, Tables, is_before_brace, tables
+from instrc.language.tables import END, FOLLOWED, Tables, is_followed, tables
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.text.limits import PROGRAM_BYTES, REPORTED_MISTAKES
@@ -169,7 +169,15 @@ COMMENT = "/"
 SIGNS = {"LPAR": 1, "LSQB": 1, "LBRACE": 1, "RPAR": -1, "RSQB": -1, "RBRACE": -1}
 SIGNS |= dict.fromkeys(("SEMICOLON", "EQUAL", "VBAR", "AT", "COMMA", "COLON", "DOT"), 0)
 """Tokens whose text says nothing more than their kind, with the levels of nesting they open."""
-_FIRST = {'"': "STRING", "'": "STRING", "/": "COMMENT", "$": "METRIC", **dict.fromkeys("-0123456789", "NUMBER")}
+_FIRST = {
+    '"': "STRING",
+    "'": "STRING",
+    "/": "COMMENT",
+    "$": "METRIC",
+    **dict.fromkeys("-0123456789", "NUMBER"),
+    "<": "COMPARE",
+    ">": "COMPARE",
+}
 """Kinds that are told by how they begin."""
 _SMALL = "abcdefghijklmnopqrstuvwxyz"  # to import `string` compiles the pattern of its templates
 
@@ -203,9 +211,9 @@ def letters() -> dict[str, str]:
 
 
 @cache
-def _before_braces() -> tuple[str, ...]:
-    """Return the letters of the words that are names wherever no `{` comes next."""
-    return tuple([letters()[kind] for kind in BEFORE_BRACES])
+def _followed() -> dict[str, str]:
+    """Return the words that are names unless something certain comes next, by their letters."""
+    return {letters()[kind]: kind for kind in FOLLOWED}
 
 
 class _Letters(dict[str, str]):
@@ -267,10 +275,12 @@ class Reader:
         starts = list(map(sub, ends[1:], map(len, written)))
         ends[0] = end
         kinds = "".join(map(self._letters.__getitem__, written))
-        for letter in _before_braces():
-            kinds = re.sub(
-                letter, lambda at: at[0] if is_before_brace(self._text, ends[at.start() + 1]) else letters()["NAME"], kinds
-            )
+        for letter, kind in _followed().items():
+            if letter in kinds:
+                places = [
+                    at for at, each in enumerate(kinds) if each == letter and not is_followed(kind, self._text, ends[at + 1])
+                ]
+                kinds = "".join(letters()["NAME"] if at in places else each for at, each in enumerate(kinds))
         last = kinds.rstrip(letters()[END])
         if last.endswith(letters()["NUMBER"]) and not re.compile(self._number).match(self._text, starts[len(last) - 1]):
             kinds = last[:-1] + letters()["STRAY"]  # as in `find-2`: what follows a word directly is no number

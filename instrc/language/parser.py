@@ -19,7 +19,7 @@ from msgspec import Struct
 from instrc.language.builder import Action, Builder
 from instrc.language.lexer import COMMENT, SIGNS, Reader, Words, letters
 from instrc.language.surface import Expression, Input, Pipe, Program, children
-from instrc.language.tables import BEFORE_BRACES, CONTEXTUAL, END, START, Tables, tables
+from instrc.language.tables import CONTEXTUAL, END, FOLLOWED, START, Tables, tables
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.text.limits import BRACKET_LEVELS, REPORTED_MISTAKES
@@ -144,7 +144,7 @@ class Recipes:
         builds: list[tuple[int, list[int], int, int]] = []
         for letter in run:
             kind = self._kinds[letter]
-            if (kind in CONTEXTUAL or kind in BEFORE_BRACES) and not self._automaton.accept(place.states(), kind):
+            if (kind in CONTEXTUAL or kind in FOLLOWED) and not self._automaton.accept(place.states(), kind):
                 kind = "NAME"
             while (action := table[place.state].get(kind)) is not None and action < 0:
                 rule = rules[~action]

@@ -18,7 +18,7 @@ from instrc.language.habits import duration_behind, without_handlers
 from instrc.language.lexer import Token
 from instrc.language.mistakes import diagnose
 from instrc.language.scanner import Scanner
-from instrc.language.tables import BEFORE_BRACES, CONTEXTUAL, END, Tables
+from instrc.language.tables import CONTEXTUAL, END, FOLLOWED, Tables
 from instrc.language.view import CLOSING, GIVE_UP, OPENING, View, begins_statement, may_begin_statement
 from instrc.problems.blocks import (
     BadCondition,
@@ -381,8 +381,10 @@ class RecoveringAutomaton:
                 continue
             self.scanner.need(self.index + 1)
             token = self.tokens[self.index]
-            if token.kind in CONTEXTUAL | BEFORE_BRACES and not self.stack.accepts(token.kind):
+            if (token.kind in CONTEXTUAL or token.kind in FOLLOWED) and not self.stack.accepts(token.kind):
                 token = self.tokens[self.index] = replace(token, kind="NAME")
+            elif token.kind == "COMPARE" and not self.stack.accepts(token.kind):
+                token = self.tokens[self.index] = replace(token, kind="OPERATOR")
             if token.kind == END and self.stack.finish():
                 return
             if token.kind in _BEGINNINGS and self._hand_over(token):

@@ -120,9 +120,19 @@ class Truth(msgspec.Struct, frozen=True, gc=False):
 
 
 class Equals(msgspec.Struct, frozen=True, gc=False):
-    """`PATH is SCALAR`."""
+    """`PATH is SCALAR`, `PATH is PATH`, and both with `is not`."""
 
     subject: Name | Access
+    value: Literal | Name | Access
+    span: Span
+    negated: bool = False
+
+
+class Compares(msgspec.Struct, frozen=True, gc=False):
+    """`PATH >= NUMBER`; `sign` is `<`, `<=`, `>` or `>=`."""
+
+    subject: Name | Access
+    sign: str
     value: Literal
     span: Span
 
@@ -136,14 +146,16 @@ class Matches(msgspec.Struct, frozen=True, gc=False):
     span: Span
 
 
-Test: TypeAlias = Truth | Equals | Matches
+Test: TypeAlias = Truth | Equals | Compares | Matches
 
 
 class Condition(msgspec.Struct, frozen=True, gc=False):
-    """One test or several joined by `or`: it holds if one of them does."""
+    """Tests that `and` and `or` join: it holds if one of them does, together with all that `and` joins to it."""
 
     tests: tuple[Test, ...]
     span: Span
+    joined: tuple[int, ...] = ()
+    """The numbers of tests that `and` joins to the one before."""
 
 
 class Body(msgspec.Struct, frozen=True, gc=False):
@@ -182,16 +194,18 @@ class Each(msgspec.Struct, frozen=True, gc=False):
 
 
 class Repeat(msgspec.Struct, frozen=True, gc=False):
-    """`repeat NAME in PATH { … } until COND max N keep N else { … }`, of which most may be missing."""
+    """`repeat NAME in PATH { … } from { … } until COND max N keep N else { … }`, of which most may be missing."""
 
     name: Name | None
-    source: Name | Access | None
+    source: Name | Access | Literal | None
     body: Body
     until: Condition | None
     most: Literal | None
     keep: Literal | None
     otherwise: Body | None
     span: Span
+    first: Object | None = None
+    """What `previous` is in the first round."""
 
 
 class Try(msgspec.Struct, frozen=True, gc=False):
@@ -257,6 +271,8 @@ class Program(msgspec.Struct, frozen=True, gc=False):
     source: Source
     statements: tuple[Statement, ...]
     comments: tuple[Span, ...]
+    version: Literal | None = None
+    """The version of the language that it says it is written in."""
 
 
 def children(node: Expression) -> list[Expression]:
@@ -294,11 +310,14 @@ class WrittenPart(msgspec.Struct, frozen=True, gc=False):
     """When the body runs."""
     until: Condition | None = None
     """When its rounds end; read with the names of the body, behind it."""
+    first: Object | None = None
+    """What the body is given for the round before the first one."""
 
     @property
     def before(self) -> tuple[Expression, ...]:
         """What is read outside of the body."""
-        return (*subjects(self.condition), *(() if self.source is None else (self.source,)))
+        first = () if self.first is None else tuple([each.value or Name(each.key, each.key_span) for each in self.first.fields])
+        return (*subjects(self.condition), *(() if self.source is None else (self.source,)), *first)
 
     @property
     def after(self) -> tuple[Expression, ...]:
@@ -324,7 +343,7 @@ def parts(block: Block) -> list[WrittenPart]:
         case Repeat():
             element = () if block.name is None else ((block.name.text, block.name.span),)
             names = (*element, ("round", None), ("previous", None), ("rounds", None))
-            rounds = WrittenPart(block.body, names, block.source, until=block.until)
+            rounds = WrittenPart(block.body, names, block.source, until=block.until, first=block.first)
             return [rounds] if block.otherwise is None else [rounds, WrittenPart(block.otherwise, (("rounds", None),))]
         case Race(branches):
             return [WrittenPart(body) for body in branches]
@@ -352,4 +371,9 @@ def numbers_of(block: Block) -> tuple[object, ...]:
 
 def subjects(condition: Condition | None) -> tuple[Name | Access, ...]:
     """Return what a condition reads."""
-    return () if condition is None else tuple([test.subject for test in condition.tests])
+    tests = () if condition is None else condition.tests
+    return tuple([each for test in tests for each in (test.subject, *_compared(test))])
+
+
+def _compared(test: Test) -> tuple[Name | Access, ...]:
+    return (test.value,) if isinstance(test, Equals) and not isinstance(test.value, Literal) else ()

@@ -42,11 +42,10 @@ END = "END"
 """The token after the last one."""
 START = "start"
 """The rule of a whole file."""
-CONTEXTUAL = frozenset({"ELSE", "IN", "IS", "OR", "UNTIL", "MAX", "KEEP"})
+CONTEXTUAL = frozenset({"ELSE", "IN", "IS", "OR", "AND", "NOT", "UNTIL", "MAX", "KEEP"})
 """Words that are names wherever they do not fit as words."""
-BEFORE_BRACES = frozenset({"RACE"})
-"""Words of which that is so as well, and which are names wherever no `{` comes next."""
-_BRACE = r"\s*\{"
+FOLLOWED = {"RACE": r"\s*\{", "FROM": r"\s*\{", "LANGUAGE": r"\s+-?[0-9]"}
+"""Words of which that is so as well, and which are names wherever something else comes next."""
 
 
 class Rule(Struct, frozen=True):
@@ -98,7 +97,7 @@ class Tables(Struct, frozen=True):
     def kind(self, text: str, start: int, end: int, read: str) -> str:
         """Return the kind of what was read as a word, a sign or a token of another kind."""
         kind = self.fixed.get(text[start:end], read)
-        return "NAME" if kind in BEFORE_BRACES and not is_before_brace(text, end) else kind
+        return kind if is_followed(kind, text, end) else "NAME"
 
     def accept(self, states: list[int], *kinds: str) -> bool:
         """Tell whether tokens of these kinds can be read next on a stack of states, which stays as it is."""
@@ -217,9 +216,9 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def is_before_brace(text: str, end: int) -> bool:
-    """Tell whether nothing stands between the end of a word and a `{`, white space apart."""
-    return re.compile(_BRACE).match(text, end) is not None
+def is_followed(kind: str, text: str, end: int) -> bool:
+    """Tell whether a word that ends somewhere is followed by what makes it one; all but a few always are words."""
+    return kind not in FOLLOWED or re.compile(FOLLOWED[kind]).match(text, end) is not None
 
 
 def _plain(pattern: str) -> str:

@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from instrc.problems.problem import Edit, Fix, Problem
-from instrc.problems.suggest import FOREIGN_VALUES, insertion, replacement
+from instrc.problems.suggest import FOREIGN_VALUES, did_you_mean, insertion, replacement
 from instrc.text.limits import LISTED_VALUES
 from instrc.text.source import Span
 
@@ -105,7 +105,7 @@ class StrayWord(Problem):
         if self.word == "times":
             return "leave it out: the number alone is the bound"
         if self.word in {"is", "or"}:
-            return "a condition is `PATH is VALUE`, and `or` joins two of them"
+            return "a condition is `PATH is VALUE`, and `and` or `or` joins two of them"
         if self.word == "in":
             return "`in` follows the name of an element: `each NAME in PATH { … }`"
         if self.word in {"until", "while"}:
@@ -190,6 +190,28 @@ class OverLimit(Problem):
         if self.written:
             return "write a smaller number, or a larger `max`"
         return f"write a smaller number, or allow more with `max {self.count}` before the braces"
+
+
+class WrongFirstValue(Problem):
+    name = "wrong-first-value"
+    message = "`{word}` cannot have a value before the first round: {reason}"
+
+    word: str
+    reason: str
+    nearest: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    """The names of the body that lead to a step or a block."""
+
+    @property
+    def hint(self) -> str | None:
+        if self.nearest:
+            return did_you_mean(self.nearest)
+        names = ", ".join(f"`{name}`" for name in self.known[:8])
+        return (
+            f"names that can have one: {names}"
+            if names
+            else "`from` gives values to names of the body: `from { draft: outline }`"
+        )
 
 
 class KeepOverMax(Problem):
@@ -330,7 +352,7 @@ class BadCondition(Problem):
     name = "bad-condition"
 
     slip: str
-    """`brackets`, `call`, `range`, `scalar`, `list`, `or` or `value`."""
+    """`brackets`, `call`, `range`, `scalar`, `list`, `number`, `or` or `value`."""
     word: str = "when"
     empty: bool = False
     """Whether it is a list of nothing."""
@@ -343,9 +365,11 @@ class BadCondition(Problem):
             case "call" | "range":
                 return f"a call cannot follow `{self.word}`: write a name or a path"
             case "scalar" | "list":
-                return "`is` needs a text, a number, `true`, `false` or `null` after it"
+                return "`is` needs a text, a number, `true`, `false`, `null` or a path after it"
+            case "number":
+                return "`<`, `<=`, `>` and `>=` compare with a number"
             case "or":
-                return "`or` needs a whole condition after it, with its own path"
+                return "`and` and `or` need a whole condition after them, with its own path"
             case _:
                 return f"`{self.word}` needs a name or a path after it"
 
@@ -366,6 +390,8 @@ class BadCondition(Problem):
                 return "write `PATH @ { maxItems: 0 }` for an empty list"
             case "list":
                 return "write `PATH @ { enum: […] }` for one of several values"
+            case "number":
+                return "write a number: `PATH >= 8`; two paths are compared by `is` and `is not` only"
             case "or":
                 return f"write the path again: `PATH is … or PATH is {self.word}`"
             case _ if self.word == "in":

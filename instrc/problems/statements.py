@@ -29,6 +29,30 @@ class MissingName(Problem):
         return "write a name"
 
 
+class NewerLanguage(Problem):
+    name = "newer-language"
+    message = "this program is written in version {version} of the language, and this `instrc` knows version {known}"
+    hint = "install a newer `instrc`, or use the words of version {known} and say so: `language {known};`"
+
+    version: int
+    known: int
+
+
+class MisplacedLanguage(Problem):
+    name = "misplaced-language"
+
+    first: bool = False
+    """Whether it stands at the beginning of the file, so that its number is wrong."""
+
+    @property
+    def message(self) -> str:
+        return "a version is a whole number from 1" if self.first else "`language` stands before everything else in a file, once"
+
+    @property
+    def hint(self) -> str | None:
+        return "write `language 1;`" if self.first else "move it to the first line, or remove it"
+
+
 class MissingEquals(Problem):
     name = "missing-equals"
 

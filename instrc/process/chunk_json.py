@@ -275,24 +275,35 @@ def _of_until(until: Json) -> MisplacedWord | None:
 def _of_condition(engine: JsonObject, way: tuple[str | int, ...]) -> MisplacedWord | None:
     """Return what is wrong with a condition; one that says nothing is that of an `else`."""
     said = {word: engine[word] for word in flow.CONDITION if word in engine}
-    listed = said.get("anyOf")
     if not said:
         return None
-    if "anyOf" in said and len(said) > 1:
-        return way, "a condition is one `path` with its `schema`, or a list of these in `anyOf`"
-    if "anyOf" in said and not (isinstance(listed, list) and listed):
-        return (*way, "anyOf"), "it is a list of conditions"
     tests: list[tuple[tuple[str | int, ...], Json]] = [(way, said)]
-    if isinstance(listed, list):
-        tests = [((*way, "anyOf", number), test) for number, test in enumerate(listed)]
+    for word in ("anyOf", "allOf"):
+        for place, test in tests:
+            if isinstance(test, dict) and word in test and len(test) > 1:
+                return place, f"a condition is one `path` with its `schema`, or a list of these in `{word}`"
+            listed = test.get(word) if isinstance(test, dict) else None
+            if isinstance(test, dict) and word in test and not (isinstance(listed, list) and listed):
+                return (*place, word), "it is a list of conditions"
+        tests = [each for place, test in tests for each in _listed(word, place, test)]
     for place, test in tests:
-        if not isinstance(test, dict) or test.keys() != {"path", "schema"}:
+        if not isinstance(test, dict) or test.keys() not in _TESTS:
             return place, _NO_CONDITION
         for word, value in test.items():
             sound, reason = _SHAPES[word]
             if not sound(value):
                 return (*place, word), reason
     return None
+
+
+def _listed(word: str, place: tuple[str | int, ...], test: Json) -> list[tuple[tuple[str | int, ...], Json]]:
+    """Return the tests in a list, with their places; a test that is none by itself."""
+    listed = test.get(word) if isinstance(test, dict) else None
+    return [((*place, word, number), each) for number, each in enumerate(listed)] if isinstance(listed, list) else [(place, test)]
+
+
+_TESTS = ({"path", "schema"}, {"path", "equals"}, {"path", "differs"})
+"""The words of each kind of test."""
 
 
 def fault_of_word(word: str, value: Json) -> str | None:
@@ -338,7 +349,7 @@ def _is_texts(value: Json) -> bool:
     return isinstance(value, list) and all(map(_is_text, value))
 
 
-_NO_CONDITION = "a condition says a `path` and a `schema`"
+_NO_CONDITION = "a condition says a `path` and a `schema`, or a path that it `equals` or `differs` from"
 _DELAY = 'it is a duration of ISO 8601 without years and months: `"P2D"` is two days, `"PT30S"` half a minute'
 _DEADLINE = _DELAY.replace("without", "that is not zero, without")
 _Shape: TypeAlias = tuple[Callable[[Json], bool], str]
@@ -357,7 +368,11 @@ _SHAPES: dict[str, _Shape] = {
     "of": (_is_text, "it is the name of a `repeat` beside it"),
     "path": (_is_text, "it is a path"),
     "schema": (_is_schema, "it is a schema"),
+    "equals": (_is_text, "it is a path"),
+    "differs": (_is_text, "it is a path"),
     "anyOf": (lambda value: isinstance(value, list), "it is a list of conditions"),
+    "allOf": (lambda value: isinstance(value, list), "it is a list of conditions"),
+    "from": (lambda value: isinstance(value, dict) and flow.is_value(value), "it is an object of paths and constants"),
 }
 """What a word holds, and how that is said."""
 
@@ -438,7 +453,7 @@ def branches_of(kind: str, bodies: list[BodyWithEngine], place: str) -> tuple[fl
     if len(bodies) < form.least or (form.most is not None and len(bodies) > form.most):
         refuse_process(f"{place}/anyOf" if kind == "else" else place, _COUNTS[kind])
     found = tuple(
-        flow.Branch(condition_of(engine, place) if "path" in engine or "anyOf" in engine else None, body)
+        flow.Branch(condition_of(engine, place) if not engine.keys().isdisjoint(flow.CONDITION) else None, body)
         for engine, body in bodies
     )
     for number, branch in enumerate(found if set(flow.CONDITION) & set(form.branch) else ()):
@@ -452,16 +467,23 @@ def branches_of(kind: str, bodies: list[BodyWithEngine], place: str) -> tuple[fl
 
 def condition_of(written: JsonObject, place: str) -> flow.Condition:
     """Return a condition."""
-    listed = written.get("anyOf")
-    tests = listed if isinstance(listed, list) else [written]
-    found = [
-        (flow.Read.parse(path), test.get("schema", True))
-        for test in tests
-        if isinstance(test, dict) and isinstance(path := test.get("path"), str)
-    ]
-    if len(found) < len(tests) or not found:
-        refuse_process(place, "a condition says a `path` and a `schema`")
-    return flow.Condition(tuple(found))
+    tests: list[tuple[flow.Read, Json]] = []
+    joined: set[int] = set()
+    compared: dict[int, bool] = {}
+    for _, case in _listed("anyOf", (), written):
+        for number, (_, test) in enumerate(_listed("allOf", (), case)):
+            if not isinstance(test, dict) or not isinstance(path := test.get("path"), str):
+                refuse_process(place, _NO_CONDITION)
+            if number:
+                joined.add(len(tests))
+            other = test.get("equals", test.get("differs"))
+            if isinstance(other, str):
+                compared[len(tests)] = "differs" in test
+                joined.add(len(tests) + 1)
+                tests += [(flow.Read.parse(path), {}), (flow.Read.parse(other), {})]
+            else:
+                tests.append((flow.Read.parse(path), test.get("schema", True)))
+    return flow.Condition(tuple(tests), frozenset(joined), compared)
 
 
 def source_of(written: Json) -> flow.Value:

@@ -348,9 +348,51 @@ def framed(frame: JsonObject | None, properties: JsonObject) -> JsonObject:
 
 
 class Condition(msgspec.Struct, frozen=True, gc=False):
-    """Holds if one of its tests does: the value of the path satisfies the schema."""
+    """Holds if one of its tests does, with all that is joined to it: the value of the path satisfies the schema."""
 
     tests: tuple[tuple[Read, Json], ...]
+    """Where two paths are compared, both stand here, with a schema that asks for nothing."""
+    joined: frozenset[int] = frozenset()
+    """The numbers of tests that hold only together with the one before."""
+    compared: Mapping[int, bool] = {}
+    """The numbers of tests whose value is compared with that of the next one, and whether they must differ."""
+
+    @property
+    def alternatives(self) -> list[list[int]]:
+        """The numbers of the tests that must all hold, for each of the cases in which the condition does."""
+        found: list[list[int]] = []
+        for number in range(len(self.tests)):
+            if number in self.joined:
+                found[-1].append(number)
+            else:
+                found.append([number])
+        return found
+
+    def as_text(self, path: Callable[[Read], str], test: Callable[[Json], str]) -> str:
+        """Say it as the language writes it, its paths and schemas as they are given."""
+        cases: list[str] = []
+        for case in self.alternatives:
+            said: list[str] = []
+            for number in case:
+                read, schema = self.tests[number]
+                if number in self.compared:
+                    said.append(f"{path(read)} is{' not' * self.compared[number]} {path(self.tests[number + 1][0])}")
+                elif number - 1 not in self.compared:
+                    said.append(f"{path(read)}{test(schema)}")
+            cases.append(" and ".join(said))
+        return " or ".join(cases)
+
+    def places(self) -> Iterator[tuple[tuple[str | int, ...], int]]:
+        """Yield where the path of each test is written, below the condition, and the number of the test."""
+        cases = self.alternatives
+        for index, case in enumerate(cases):
+            one = () if len(cases) == 1 else ("anyOf", index)
+            whole = [number for number in case if number - 1 not in self.compared]
+            for number in case:
+                first = number if number in whole else number - 1
+                all_of = () if len(whole) == 1 else ("allOf", whole.index(first))
+                word = "path" if first == number else "differs" if self.compared[first] else "equals"
+                yield (*one, *all_of, word), number
 
 
 class Body(msgspec.Struct, frozen=True, gc=False):
@@ -426,6 +468,8 @@ class Repeat(msgspec.Struct, frozen=True, gc=False):
     definition: str | None = None
     least: int | None = None
     """One round, or none where there is a list."""
+    first: Value | None = None
+    """What `previous` is in the first round."""
 
 
 class Else(msgspec.Struct, frozen=True, gc=False):
@@ -556,11 +600,17 @@ def reads_before(context: Context) -> Iterator[Read]:
         for read, _ in part.condition.tests if part.condition else ():
             yield read
     yield from reads_of(source_of_block(context))
+    yield from reads_of(context.first if isinstance(context, Repeat) else None)
 
 
 def is_of_version_1(context: Context) -> bool:
-    """Tell whether a part is of a kind that a process is not read with that knows no version."""
-    return isinstance(context, Race) or (isinstance(context, Each) and context.until is not None)
+    """Tell whether a block has what processes without a version do not know."""
+    conditions = [each for part in parts_of(context) for each in (part.condition, part.until) if each is not None]
+    if any(condition.compared or condition.joined for condition in conditions):
+        return True
+    if isinstance(context, Each):
+        return context.until is not None
+    return isinstance(context, Race) or (isinstance(context, Repeat) and context.first is not None)
 
 
 def bodies_of(context: Context) -> tuple[Body, ...]:
@@ -570,7 +620,7 @@ def bodies_of(context: Context) -> tuple[Body, ...]:
 
 _COMMON = ("key", "within", "delay")
 _VALUE = ("value", "shows")
-CONDITION = ("path", "schema", "anyOf")
+CONDITION = ("path", "schema", "equals", "differs", "anyOf", "allOf")
 """The words of a condition."""
 
 
@@ -602,7 +652,7 @@ _OWN = {
 FORMS: dict[str, BlockForm] = {
     "when": BlockForm("anyOf", _COMMON, (*CONDITION, *_VALUE)),
     "each": BlockForm("items", ("item", "in", "until", *_VALUE, *_COMMON)),
-    "repeat": BlockForm("items", ("until", "item", "in", "keep", "hands", *_VALUE, *_COMMON)),
+    "repeat": BlockForm("items", ("from", "until", "item", "in", "keep", "hands", *_VALUE, *_COMMON)),
     "try": BlockForm("anyOf", _COMMON, _VALUE, least=2, most=2),
     "race": BlockForm("anyOf", _COMMON, _VALUE, least=2),
     "do": BlockForm("", (*_VALUE, *_COMMON)),

@@ -260,7 +260,7 @@ def facts(block: flow.Block, pairs: Pairs | None = None) -> dict[str, str]:
 def _condition(condition: flow.Condition | None, pairs: Pairs | None) -> str:
     if condition is None:
         return "else"
-    return " or ".join(f"{_path(read, pairs)} is {_test(schema)}" for read, schema in condition.tests)
+    return condition.as_text(lambda read: _path(read, pairs), lambda schema: f" is {_test(schema)}")
 
 
 def _test(schema: Json) -> str:

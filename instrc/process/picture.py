@@ -255,7 +255,7 @@ def _title_of_part(number: int, part: flow.BlockPart, *, cases: bool) -> str | N
 
 def _condition_as_text(condition: flow.Condition) -> str:
     """Say a condition as the language writes it."""
-    return " or ".join(f"{read.text}{_test(schema)}" for read, schema in condition.tests)
+    return condition.as_text(lambda read: read.text, _test)
 
 
 def _test(schema: Json) -> str:

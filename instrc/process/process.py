@@ -268,6 +268,7 @@ class _ProcessReader(Struct):
             None,
             *common,
             chunk_json.least_of(schema),
+            flow.value_of(engine["from"]) if "from" in engine else None,
         )
 
     def else_(
@@ -437,6 +438,8 @@ def _repeat(block: flow.Repeat, made: dict[int, JsonObject]) -> JsonObject:
         engine["item"] = block.item
     if block.source is not None:
         engine["in"] = _source(block.source)
+    if block.first is not None:
+        engine["from"] = flow.written_value(block.first)
     if block.until is not None:
         engine["until"] = _condition(block.until)
     if block.keep is not None:
@@ -475,8 +478,18 @@ def _source(source: flow.Value) -> Json:
 
 
 def _condition(condition: flow.Condition) -> JsonObject:
-    tests: list[JsonObject] = [{"path": read.text, "schema": schema} for read, schema in condition.tests]
-    return tests[0] if len(tests) == 1 else {"anyOf": [*tests]}
+    cases: list[JsonObject] = []
+    for case in condition.alternatives:
+        tests = [_test(condition, number) for number in case if number - 1 not in condition.compared]
+        cases.append(tests[0] if len(tests) == 1 else {"allOf": [*tests]})
+    return cases[0] if len(cases) == 1 else {"anyOf": [*cases]}
+
+
+def _test(condition: flow.Condition, number: int) -> JsonObject:
+    read, schema = condition.tests[number]
+    if number in condition.compared:
+        return {"path": read.text, "differs" if condition.compared[number] else "equals": condition.tests[number + 1][0].text}
+    return {"path": read.text, "schema": schema}
 
 
 # A process: contexts of chunks and blocks, read from its JSON; and how its contexts and chunks are called.

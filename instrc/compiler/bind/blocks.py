@@ -12,13 +12,28 @@ from instrc import problems
 from instrc.compiler import ir
 from instrc.compiler.bind.access import access, read_local, subject
 from instrc.compiler.bind.evaluation import Evaluation
-from instrc.compiler.bind.scopes import LocalName, Scope, timing_words
+from instrc.compiler.bind.given import data_of, is_data
+from instrc.compiler.bind.scopes import LocalName, Scope, is_defined, timing_words
 from instrc.compiler.bind.steps import PRIVATE, EvaluationContext, slot_reads
 from instrc.compiler.bind.values import BoundValue, Data, Inner, Members, StepResult, paths_read
 from instrc.compiler.trampoline import Task
 from instrc.language import surface
-from instrc.language.surface import Access, Anonymous, Binding, Body, Condition, Equals, Expression, Literal, Matches, Name, Truth
+from instrc.language.surface import (
+    Access,
+    Anonymous,
+    Binding,
+    Body,
+    Compares,
+    Condition,
+    Equals,
+    Expression,
+    Literal,
+    Matches,
+    Name,
+    Truth,
+)
 from instrc.language.surface import Test as Written
+from instrc.problems.suggest import nearest
 from instrc.process.flow import Constant
 from instrc.schema.vocabulary import SPEAKS_OF
 from instrc.text.jsonvalue import Json
@@ -92,12 +107,30 @@ def reads_rounds(ev: Evaluation, body: ir.Region, otherwise: ir.Region | None) -
 def condition(ev: Evaluation, written: Condition, context: EvaluationContext) -> Task[tuple[ir.Test, ...] | None]:
     """Evaluate the tests of a condition; `None` if one of them is a mistake."""
     tests: list[ir.Test] = []
-    for each in written.tests:
-        schema = _schema(ev, each)
+    complete = True
+    for number, each in enumerate(written.tests):
         path = yield read_path(ev, each.subject, context)
-        if path is not None and schema is not None:
-            tests.append(ir.Test(path, schema, each.span))
-    return tuple(tests) if len(tests) == len(written.tests) else None
+        made = yield _made_test(ev, each, path, context)
+        complete = made is not None and complete
+        tests += _joined(made or (), joined=number in written.joined)
+    return tuple(tests) if complete else None
+
+
+def _joined(tests: tuple[ir.Test, ...], *, joined: bool) -> tuple[ir.Test, ...]:
+    return (replace(tests[0], joined=True), *tests[1:]) if tests and joined else tests
+
+
+def _made_test(
+    ev: Evaluation, written: Written, path: ir.Path | None, context: EvaluationContext
+) -> Task[tuple[ir.Test, ...] | None]:
+    """Return a test of what a path leads to; two of them where it is compared with what another path leads to."""
+    schema = yield _schema(ev, written, context)
+    if path is None or schema is None:
+        return None
+    if isinstance(schema, ir.Path):
+        how: ir.Comparison = "differs" if isinstance(written, Equals) and written.negated else "equals"
+        return ir.Test(path, {}, written.span, compared=how), ir.Test(schema, {}, written.span, joined=True, compared="other")
+    return (ir.Test(path, schema, written.span),)
 
 
 class Asked(Struct, frozen=True):
@@ -110,22 +143,46 @@ class Asked(Struct, frozen=True):
 def asked(ev: Evaluation, written: Condition, context: EvaluationContext) -> Task[Asked | None]:
     """Evaluate the tests of a branch; those about literals that a program is called with are decided here."""
     tests: list[ir.Test] = []
-    holds = False
     complete = True
-    for each in written.tests:
-        schema = _schema(ev, each)
+    verdicts: list[bool | None] = []
+    """Of the alternative at hand: whether a test holds that is decided here, `None` for each that is left to be asked."""
+    holds = False
+    begun = 0
+    for number, each in enumerate(written.tests):
+        if number not in written.joined:
+            holds = holds or (bool(verdicts) and all(verdicts))
+            verdicts, begun = [], len(tests)
         value = yield _value(ev, each.subject, context)
-        if isinstance(value, Data) and value.given and schema is not None:
-            from instrc.schema.validation import is_valid  # few programs are called with literals
-
-            holds = holds or is_valid(value.value, schema)
-            continue
-        path = _path(ev, value, each.subject, context)
-        if path is None or schema is None:
-            complete = False
+        if isinstance(value, Data) and value.given:
+            verdict = yield _decided(ev, each, value, context)
+            if not isinstance(verdict, tuple):
+                complete = verdict is not None and complete
+                verdicts.append(verdict is True)
+                if verdict is False:
+                    del tests[begun:]
+                continue
+            made: tuple[ir.Test, ...] | None = verdict
         else:
-            tests.append(ir.Test(path, schema, each.span))
+            made = yield _made_test(ev, each, _path(ev, value, each.subject, context), context)
+        complete = made is not None and complete
+        verdicts.append(None)
+        if False not in verdicts:
+            tests += _joined(made or (), joined=len(tests) > begun)
+    holds = holds or (bool(verdicts) and all(verdicts))
     return Asked(tuple(tests), holds) if complete else None
+
+
+def _decided(
+    ev: Evaluation, written: Written, value: Data, context: EvaluationContext
+) -> Task[bool | tuple[ir.Test, ...] | None]:
+    """Decide a test of a literal that a program is called with; compared with a path, it is a test of what that leads to."""
+    from instrc.schema.validation import is_valid  # few programs are called with literals
+
+    schema = yield _schema(ev, written, context)
+    if not isinstance(schema, ir.Path):
+        return None if schema is None else is_valid(value.value, schema)
+    negated = isinstance(written, Equals) and written.negated
+    return (ir.Test(schema, _equal_to(value.value, negated=negated), written.span),)
 
 
 def read_path(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> Task[ir.Path | None]:
@@ -151,17 +208,42 @@ def _path(ev: Evaluation, value: BoundValue | None, written: Name | Access, cont
     return None
 
 
-def _schema(ev: Evaluation, written: Written) -> Json | None:
+def _schema(ev: Evaluation, written: Written, context: EvaluationContext) -> Task[Json | ir.Path | None]:
+    """Return the schema that a test asks for, or the path to the value that it compares with; `None` for a mistake."""
     match written:
         case Truth():
             return {"const": True}
-        case Equals(_, literal):
-            return {"const": literal.value}
+        case Equals(_, value):
+            if isinstance(value, Literal):
+                return _equal_to(value.value, negated=written.negated)
+            if isinstance(value, Name) and context.find(value.text) is None and not is_defined(value.text, context.scope):
+                ev.report.add(problems.blocks.BadCondition(at=value.span, slip="scalar", word=value.text))
+                return None
+            known = yield _value(ev, value, context)
+            if not isinstance(known, Data):
+                return _path(ev, known, value, context)
+            if isinstance(known.value, dict | list):
+                ev.report.add(problems.blocks.BadCondition(at=value.span, slip="list"))
+                return None
+            return _equal_to(known.value, negated=written.negated)
+        case Compares(_, sign, number):
+            return {"type": "number", _LIMITS[sign]: number.value}
         case Matches(_, schema, span):
             for word in timing_words(schema):
                 ev.report.add(problems.blocks.MisplacedDeadline(at=span, word=word))
                 return None
             return with_type(schema)
+
+
+_LIMITS = {"<": "exclusiveMaximum", "<=": "maximum", ">": "exclusiveMinimum", ">=": "minimum"}
+"""The keyword of JSON Schema that each sign stands for."""
+
+
+def _equal_to(value: Json, *, negated: bool) -> Json:
+    """Return the schema of what is, or is not, a scalar; `null` satisfies it only if that is the scalar."""
+    if not negated:
+        return {"const": value}
+    return {"not": {"type": "null"}} if value is None else {"not": {"enum": [value, None]}}
 
 
 def with_type(schema: dict[str, Json]) -> Json:
@@ -464,9 +546,12 @@ def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> 
 def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext) -> Task[_Made | None]:
     most = _bound_number(ev, written.most, ROUNDS if written.source is None else ELEMENTS)
     keep = _bound_number(ev, written.keep, 0)
+    source = None if written.source is None else (yield _elements(ev, written.source, context))
+    if isinstance(source, int) and most is not None:
+        most = None if _is_over_limit(ev, source, most, written) else source
     if written.keep is not None and keep and most and keep > most:
         ev.report.add(problems.blocks.KeepOverMax(at=written.keep.span, keep=keep, most=most))
-    source = None if written.source is None else (yield read_path(ev, written.source, context))
+    given = () if written.first is None else (yield _first_values(ev, written.first, context))
     names: dict[str, ir.BlockName] = {} if written.name is None else {written.name.text: "item"}
     names |= {"round": "round", "previous": "previous", "rounds": "rounds"}
     said = yield read_body(ev, written.body, context, names, written.until, keeps=True, over=source)
@@ -474,21 +559,25 @@ def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext)
     otherwise = None
     if written.otherwise is not None:
         otherwise = (yield read_body(ev, written.otherwise, context, {"rounds": "rounds"}, after=said.number)).region
-    if most is None or keep is None or body is None or (written.source is not None and source is None):
+    if most is None or keep is None or body is None or given is None or (written.source is not None and source is None):
         return None
     if (written.until is not None and tests is None) or (written.otherwise is not None and otherwise is None):
+        return None
+    first = None if written.first is None else _placed_values(ev, given, body, kept)
+    if written.first is not None and first is None:
         return None
     until = tests or ()
     identities = ev.steps.identities
     signs = (
         written.name and written.name.text,
-        None if source is None else identities.path(source),
+        None if source is None else _source(ev, source),
         most,
         keep,
         _tests(ev, until),
         ev.steps.identity(body),
         None if otherwise is None else ev.steps.identity(otherwise),
         tuple((name, identities.reading(reading)) for name, reading in kept),
+        None if first is None else tuple((each.name, identities.reading(each.value)) for each in first),
     )
     refuse_hidden(ev, body, ("round", "previous", "rounds"), until)
     if otherwise is not None:
@@ -496,8 +585,57 @@ def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext)
     item = None if written.name is None else written.name.text
     at = written.span if written.source is None else written.source.span
     handed = reads_rounds(ev, body, otherwise)
-    content = ir.Repeat(item, source, most, keep or None, body, until, otherwise, kept, handed, at)
-    return content, signs, () if source is None else (source,)
+    content = ir.Repeat(item, source, most, keep or None, body, until, otherwise, kept, handed, at, first)
+    reads = (source,) if isinstance(source, ir.Path) else ()
+    return content, signs, (*reads, *(path for each in first or () for path in ir.reading_paths(each.value)))
+
+
+_GivenFirst: TypeAlias = "tuple[surface.Field, ir.Reading]"
+
+
+def _first_values(ev: Evaluation, written: surface.Object, context: EvaluationContext) -> Task[tuple[_GivenFirst, ...] | None]:
+    """Evaluate what names of a body have before the first round; `None` for a mistake."""
+    found: list[_GivenFirst] = []
+    for field in written.fields:
+        expression = field.value or Name(field.key, field.key_span)
+        value = Data(data_of(ev, expression)) if is_data(expression) else (yield ev.value(expression, context.inside()))
+        reading = None if value is None else reading_of(value)
+        if value is not None and (reading is None or depth_of(value) > VALUE_LEVELS):
+            ev.report.add(problems.blocks.WrongFirstValue(at=expression.span, word=field.key, reason="it is no value"))
+            reading = None
+        if reading is not None:
+            found.append((field, reading))
+    return tuple(found) if len(found) == len(written.fields) else None
+
+
+def _placed_values(
+    ev: Evaluation, given: tuple[_GivenFirst, ...], body: ir.Region, names: tuple[tuple[str, ir.Reading], ...]
+) -> tuple[ir.FirstValue, ...] | None:
+    """Return first values with what their names lead to in the body; `None`, once it is reported, for a mistake."""
+    known = dict(names)
+    inside = ev.steps.regions.steps[body.number]
+    usable = tuple(name for name, reading in names if isinstance(reading, ir.Path) and reading.origin in inside)
+    found: list[ir.FirstValue] = []
+    for field, value in given:
+        word, target = field.key, known.get(field.key)
+        reason = ""
+        if not isinstance(target, ir.Path) or target.origin not in inside:
+            reason = "no step or block of the body is called so" if target is None else "it leads to no step or block of the body"
+        elif other := next((each for each in found if _within(each.target, target)), None):
+            reason = f"it lies in the same value as `{other.name}`"
+        if reason:
+            near = () if target is not None else nearest(word, usable)
+            ev.report.add(
+                problems.blocks.WrongFirstValue(at=field.key_span, word=word, reason=reason, nearest=near, known=usable)
+            )
+            return None
+        found.append(ir.FirstValue(word, target, value, (field.value.span if field.value else field.key_span)))  # type: ignore[arg-type]  # it is a path
+    return tuple(found)
+
+
+def _within(one: ir.Path, other: ir.Path) -> bool:
+    size = min(len(one.tail), len(other.tail))
+    return one.origin == other.origin and one.tail[:size] == other.tail[:size]
 
 
 def _try(ev: Evaluation, written: surface.Try, context: EvaluationContext) -> Task[_Made | None]:
@@ -525,7 +663,7 @@ def _do(ev: Evaluation, written: surface.Do, context: EvaluationContext) -> Task
 
 def _tests(ev: Evaluation, tests: tuple[ir.Test, ...]) -> tuple[Hashable, ...]:
     identities = ev.steps.identities
-    return tuple((identities.path(test.path), identities.json(test.schema)) for test in tests)
+    return tuple((identities.path(test.path), identities.json(test.schema), test.joined, test.compared) for test in tests)
 
 
 def _source(ev: Evaluation, source: ir.Path | int) -> Hashable:
@@ -540,13 +678,13 @@ def _elements(ev: Evaluation, written: Name | Access | Literal, context: Evaluat
     return (yield read_path(ev, written, context))
 
 
-def _is_over_limit(ev: Evaluation, source: ir.Path | int, most: int, written: surface.Each) -> bool:
+def _is_over_limit(ev: Evaluation, source: ir.Path | int, most: int, written: surface.Each | surface.Repeat) -> bool:
     """Tell whether a number of elements is over the limit; report it."""
-    over = isinstance(source, int) and source > most
-    if over:
-        at, bound = written.source.span, written.most is not None
-        ev.report.add(problems.blocks.OverLimit(at=at, count=source, limit=most, written=bound))  # type: ignore[arg-type]  # it is
-    return over
+    if not isinstance(source, int) or source <= most or written.source is None:
+        return False
+    bound = written.most is not None
+    ev.report.add(problems.blocks.OverLimit(at=written.source.span, count=source, limit=most, written=bound))
+    return True
 
 
 def _bound_number(ev: Evaluation, written: Literal | None, otherwise: int) -> int | None:

@@ -243,17 +243,24 @@ class Identities:
         found: list[Hashable] = [surface.word_of(block), surface.numbers_of(block)]
         for part in surface.parts(block):
             found += [len(part.names), part.condition is None, *(name for name, span in part.names if span is not None)]
-            for test in (*(part.condition.tests if part.condition else ()), *(part.until.tests if part.until else ())):
-                match test:
-                    case surface.Truth():
-                        found.append("truth")
-                    case surface.Equals(_, value):
-                        found.append(("is", self.json(value.value)))
-                    case surface.Matches(_, schema):
-                        found.append(("matches", self.json(schema)))
+            found += [part.first and tuple((field.key, field.value is None) for field in part.first.fields)]
+            for condition in filter(None, (part.condition, part.until)):
+                found += [condition.joined, *map(self._test_signs, condition.tests)]
             statements = part.body.statements
             found.append(tuple(each.name.text if isinstance(each, surface.Binding) else None for each in statements))
         return found
+
+    def _test_signs(self, test: surface.Test) -> Hashable:
+        """Return what tells a test from others besides what it reads."""
+        match test:
+            case surface.Truth():
+                return "truth"
+            case surface.Equals(_, value):
+                return "is", self.json(value.value) if isinstance(value, surface.Literal) else "path", test.negated
+            case surface.Compares(_, sign, value):
+                return sign, self.json(value.value)
+            case surface.Matches(_, schema):
+                return "matches", self.json(schema)
 
     def _slots(self, slots: Iterable[ir.Slot]) -> tuple[Hashable, ...]:
         return tuple((slot.name, slot.number, self._engine(slot.engine)) for slot in slots)

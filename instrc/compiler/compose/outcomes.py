@@ -221,7 +221,7 @@ class Outcomes:
             if found.schema is None:
                 return found
             if there and ir.Path(path.origin, path.tail[:place]) in there:
-                found = MemberSchema(_without_null(found.schema))
+                found = MemberSchema(without_null(found.schema))
             body = self._found.body_of(ir.Path(path.origin, path.tail[:place])) if self._rounds else None
             if body is None:
                 below = self._member(found.schema, name)
@@ -230,7 +230,9 @@ class Outcomes:
             elif name in (known := tuple(each for each, _ in self._rounds[body].names)):
                 nothing = self._may_be_no_round(path, place, found.schema)
                 made = self._previous(body, name)
-                below = MemberSchema(nullable(made) if nothing else made)
+                given = self._first_values(path, place).get(name)
+                made = made if given is None else either([made, self.reading(given)])
+                below = MemberSchema(nullable(made) if nothing and given is None else made)
             else:
                 below = MemberSchema(None, known)
             found = replace(below, optional=True) if found.optional else below
@@ -250,6 +252,13 @@ class Outcomes:
         """Tell whether a round at some place of a path may not be there: `previous` of the first one, and what gives that."""
         first = isinstance(path.origin, ir.Local) and path.origin.kind == "previous" and place == 0
         return first or satisfies(None, schema) is not False
+
+    def _first_values(self, path: ir.Path, place: int) -> dict[str, ir.Reading]:
+        """Return what names have in the first round, if a place of a path is the round before that."""
+        origin = path.origin
+        if place or not isinstance(origin, ir.Local) or origin.kind != "previous":
+            return {}
+        return {each.name: each.value for each in self._rounds[origin.block].first or ()}
 
     def may_be_null(self, path: ir.Path, there: Collection[ir.Path] = ()) -> bool:
         """Tell whether a path may lead to `null`, or nowhere, as far as the schemas say so in words; as `find` else."""
@@ -328,7 +337,7 @@ class Outcomes:
             case "round":
                 return {"type": "integer", "minimum": 1, "maximum": self._rounds[origin.block].most}
             case "previous":
-                return {"type": ["object", "null"]}
+                return {"type": "object" if self._rounds[origin.block].first is not None else ["object", "null"]}
             case "rounds":
                 return {"type": "array", "items": {"type": "object"}}
 
@@ -371,12 +380,12 @@ class Outcomes:
         return made
 
 
-def _without_null(schema: Json) -> Json:
+def without_null(schema: Json) -> Json:
     """Return the schema of a value that is not `null`."""
     if not isinstance(schema, dict):
         return schema
     if schema.keys() == {"anyOf"}:
-        return either([_without_null(each) for each in listing(schema["anyOf"]) if each not in (NULL, {"const": None})])
+        return either([without_null(each) for each in listing(schema["anyOf"]) if each not in (NULL, {"const": None})])
     types = schema.get("type")
     return {**schema, "type": [each for each in types if each != "null"]} if isinstance(types, list) else schema
 
@@ -425,12 +434,13 @@ def non_null_paths(graph: ir.Graph) -> dict[int, list[ir.Path]]:
         nulls: list[ir.Path] = []
         """What was `null` in an earlier branch."""
         for branch in block.content.branches if isinstance(block.content, ir.When) else ():
-            paths = {test.path for test in branch.condition}
-            values = [test for test in branch.condition if satisfies(None, test.schema) is False]
-            sure = [*nulls, *(paths if len(paths) == 1 and len(values) == len(branch.condition) else ())]
+            cases = ir.alternatives(branch.condition)
+            asked = [{test.path for test in case if test.compared or satisfies(None, test.schema) is False} for case in cases]
+            sure = [*nulls, *(set.intersection(*asked) if asked else ())]
             for number in _steps_in(graph, branch.body) if sure else ():
                 found.setdefault(number, []).extend(sure)
-            nulls += [test.path for test in branch.condition if satisfies(None, test.schema) is True]
+            alone = [case[0] for case in cases if len(case) == 1]
+            nulls += [test.path for test in alone if satisfies(None, test.schema) is True]
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -20,6 +21,7 @@ from instrc.compiler.compose.outcomes import (
     non_null_paths,
     plannable_tools,
     plans_of,
+    without_null,
 )
 from instrc.compiler.compose.shown import Shown, shown_in_rounds
 from instrc.compiler.compose.unread import unread_results, unshown_results
@@ -383,6 +385,7 @@ def _check(flat: ir.FlatGraph, report: Report) -> None:
         ):
             _check_list(outcomes.find(content.source).schema, content.at, report)
     _check_conditions(graph, outcomes, report)
+    check_first_values(graph, outcomes, report)
     _check_nulls(flat, outcomes, report)
 
 
@@ -412,10 +415,11 @@ def _check_conditions(graph: ir.Graph, outcomes: Outcomes, report: Report) -> No
     verdicts: dict[tuple[int, str], _Verdict] = {}
     """By the identity of the schema and the text of the condition: many blocks ask the same of the same."""
     for step in graph.blocks():
+        _check_compared(ir.tests_of(step.content), outcomes, report)
         for test in ir.tests_of(step.content):
             found = outcomes.find(test.path)
             schema = found.schema
-            if schema is None or schema in (True, {}):
+            if schema is None or schema in (True, {}) or test.compared:
                 continue
             asked = id(schema), dumps(test.schema, indent=False)
             verdict = verdicts.get(asked)
@@ -435,6 +439,36 @@ def _check_conditions(graph: ir.Graph, outcomes: Outcomes, report: Report) -> No
                 changes = origin.block in own if isinstance(origin, ir.Local) else origin in inside
                 if known and not changes:
                     report.add(problems.blocks.UnchangingCondition(at=test.span))
+
+
+def _check_compared(tests: tuple[ir.Test, ...], outcomes: Outcomes, report: Report) -> None:
+    """Report two paths that are compared although nothing that they lead to is ever equal."""
+    for test, other in pairwise(tests):
+        if test.compared not in {"equals", "differs"}:
+            continue
+        found = [outcomes.find(each.path) for each in (test, other)]
+        schemas = [without_null(each.schema) for each in found if each.schema is not None]
+        if len(schemas) < 2 or not disjoint(*schemas):
+            continue
+        if test.compared == "equals":
+            report.add(problems.blocks.NeverTrue(at=test.span, advice="what the two paths lead to has nothing in common"))
+        elif not any(outcomes.may_be_null(each.path) for each in (test, other)):
+            report.add(problems.blocks.AlwaysTrue(at=test.span))
+
+
+def check_first_values(graph: ir.Graph, outcomes: Outcomes, report: Report) -> None:
+    """Report values before the first round that are never what their names have in the others."""
+    for step in graph.blocks():
+        for each in (step.content.first or ()) if isinstance(step.content, ir.Repeat) else ():
+            schema, value = outcomes.path(each.target), each.value
+            if isinstance(value, Constant):
+                fault = literal_fault(value.value, schema)
+                reason = None if fault is None else fault.message
+            else:
+                wrong = disjoint(outcomes.reading(value), schema)
+                reason = "no value that it is given can be valid" if wrong else None
+            if reason is not None:
+                report.add(problems.blocks.WrongFirstValue(at=each.span, word=each.name, reason=reason))
 
 
 def _advice(schema: Json, test: ir.Test) -> str:

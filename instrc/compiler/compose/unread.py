@@ -352,7 +352,9 @@ class _DecisionSearch:
             branches = block.content.branches if isinstance(block.content, ir.When) else ()
             for number, branch in enumerate(branches):
                 if branch.body.number == region:
-                    asked = tuple((test.path, dumps(test.schema, indent=False)) for test in branch.condition)
+                    asked = tuple(
+                        (test.path, dumps(test.schema, indent=False), test.joined, test.compared) for test in branch.condition
+                    )
                     for person in self._asked(ir.tests_of(block.content)):
                         found[person] = asked or (block.number, number)  # the outermost decides
         yield from found.items()

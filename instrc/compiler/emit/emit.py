@@ -94,14 +94,25 @@ class Blocks:
             body,
             self.paths.condition(content.until, item),
             None if content.source is None else self.plan.elements[content.body.number],
-            None if content.source is None else self.paths.read(content.source, item),
+            self._source(content.source, item),
             content.most,
             content.keep,
             self.paths.hands(content, item) if content.handed else None,
             otherwise,
             *common,
-            1 if content.source is None else 0,
+            _least(content),
+            self.paths.first(content, item) if content.handed else None,
         )
+
+    def _source(self, source: ir.Path | int | None, item: int | None) -> flow.Value | None:
+        return self.paths.read(source, item) if isinstance(source, ir.Path) else None if source is None else Constant(source)
+
+
+def _least(content: ir.Repeat) -> int:
+    """Return how many rounds there are at least."""
+    if isinstance(content.source, int):
+        return 1 if content.until else content.source
+    return 1 if content.source is None else 0
 
 
 # Plan to the document of a process: every chunk and block as a context, with the keys and paths that an engine goes by.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Sequence
 from functools import cached_property
+from typing import cast
 
 from instrc.compiler import ir
 from instrc.compiler.compose.outcomes import Outcomes, non_null_paths
@@ -216,7 +217,27 @@ class Paths:
 
     def condition(self, tests: tuple[ir.Test, ...], item: int | None = None) -> Condition | None:
         """Return a condition; none without tests."""
-        return Condition(tuple((self.read(test.path, item), test.schema) for test in tests)) if tests else None
+        if not tests:
+            return None
+        joined = frozenset(number for number, test in enumerate(tests) if test.joined)
+        compared = {
+            number: test.compared == "differs" for number, test in enumerate(tests) if test.compared in {"equals", "differs"}
+        }
+        return Condition(tuple((self.read(test.path, item), test.schema) for test in tests), joined, compared)
+
+    def first(self, block: ir.Repeat, item: int | None = None) -> Value | None:
+        """Return what `previous` is in the first round: by keys, as in the others."""
+        if block.first is None:
+            return None
+        whole: dict[str, Value] = {}
+        for each in block.first:
+            *way, last = self.segments(each.target, item)
+            members = whole
+            for name in way:
+                inner = members.setdefault(name, Named({}))
+                members = cast("dict[str, Value]", inner.members)  # type: ignore[union-attr]  # it was made here
+            members[last] = self.value(each.value, item)
+        return Named(whole)
 
     def hands(self, block: ir.Repeat, item: int | None = None) -> tuple[str, ...]:
         """Return the keys that `previous` and `rounds` show: of the steps and blocks that names of the body lead to."""

@@ -360,12 +360,13 @@ def _in_block(block: flow.Block, place: Location, scope: _Scope) -> Iterator[Pro
         if part.condition is not None:
             yield from _in_condition(part.condition, (*place, "anyOf", number, word), reader, scope)
     yield from _judged(flow.reads_of(flow.source_of_block(block)), (*place, word, "in"), reader, scope)
+    if isinstance(block, flow.Repeat):
+        yield from _judged(flow.reads_of(block.first), (*place, word, "from"), reader, scope)
 
 
 def _in_condition(condition: flow.Condition, place: Location, reader: str, scope: _Scope) -> Iterator[ProcessFault]:
-    for number, (read, _) in enumerate(condition.tests):
-        at = (*place, "path") if len(condition.tests) == 1 else (*place, "anyOf", number, "path")
-        yield from _judged([read], at, reader, scope)
+    for at, number in condition.places():
+        yield from _judged([condition.tests[number][0]], (*place, *at), reader, scope)
 
 
 def _inside(block: flow.Block, place: Location, scope: _Scope) -> Iterator[_PendingBody]:

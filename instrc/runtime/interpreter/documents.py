@@ -292,6 +292,8 @@ class RepeatState(TypedDict):
     shown: list[Json]
     vain: bool
     value: Json
+    first: NotRequired[Json]
+    """What `previous` is in the first round, where the program says it."""
     shows: NotRequired[list[Json]]
     """As of an `each`; without a list what they show of the value, alone."""
 

@@ -30,9 +30,9 @@ MISTAKES = [
     (PEOPLE + "Draft(«...»p)", "unknown-operator", "value whole"),
     (PEOPLE + "Draft(«**»p)", "unknown-operator", "value whole"),
     ("Draft(prompt).then«(»Write)", "bracket-after-value", "| Review"),
-    (PEOPLE + "when p.count «>»= 3 { Draft(prompt) }", "unknown-operator", "{ minimum: 3 }"),
-    (PEOPLE + "when p.count «<» 3 { Draft(prompt) }", "unknown-operator", "{ exclusiveMaximum: 3 }"),
-    (CHECK + "when c.note is «not» null { Draft(prompt) }", "unknown-operator", "PATH @ {}"),
+    (PEOPLE + "when p.count «=>» 3 { Draft(prompt) }", "unknown-operator", "write `>=`"),
+    (PEOPLE + "when p.count < «p».count { Draft(prompt) }", "bad-condition", "a number"),
+    (CHECK + "when c.note «!=» null { Draft(prompt) }", "unknown-operator", "write `is not`"),
     # definitions
     ("«const» { organizer } = People(prompt); Draft(organizer)", "missing-name", "p.names`".replace("p.", "people.")),
     ("«const» [a, b] = People(prompt); Draft(a)", "missing-name", "read its members"),
@@ -68,7 +68,7 @@ MISTAKES = [
     (CHECK + "when c.ok «Draft» else Write", "incomplete-block", "stands in braces"),
     (CHECK + 'when c.level «in» ["low"] { Draft }', "incomplete-block", "enum"),
     (CHECK + "when c.note «exists» { Draft }", "incomplete-block", "PATH @ {}"),
-    (CHECK + 'when c.ok«,» c.level is "low" { Draft }', "incomplete-block", "one `when` in the other"),
+    (CHECK + 'when c.ok«,» c.level is "low" { Draft }', "incomplete-block", "write `and`"),
     (CHECK + "when c«[»0] { Draft }", "incomplete-block", ".NAME"),
     (CHECK + 'when c.level is «[»"low", "high"] { Draft }', "bad-condition", "enum"),
     (CHECK + 'when c.level is "low" or «"high"» { Draft }', "bad-condition", 'or PATH is "high"'),
@@ -169,7 +169,7 @@ when p.count > limit {
 Write(p, )).name
 """
     assert [(problem.name, problem.at.line) for problem in found(text, VIBES)] == [
-        ("unknown-operator", 2),
+        ("bad-condition", 2),
         ("unknown-operator", 4),
         ("extra-closing-bracket", 8),
     ]

@@ -108,7 +108,7 @@ MISTAKES = [
     ('«case» c.level { "low": Draft(c) }', "foreign-statement", "when PATH { … } else { … }"),
     ("«select» c.level { }", "foreign-statement", "people.name"),
     ("when c.ok { Draft(c) } «else if» c.note { Write(c) } else { Draft(p) }", "foreign-statement", "else when PATH { … }"),
-    ('when c.ok is true «and» c.level is "low" { Draft(c) }', "unknown-operator", "when"),
+    ('when c.ok is true «&&» c.level is "low" { Draft(c) }', "unknown-operator", "and"),
     ('when c.level is "low" «||» c.level is "high" { Draft(c) }', "unknown-operator", "or"),
     ('when c.level «=» "low" { Draft(c) }', "unknown-operator", "is"),
     ('when c.level «===» "low" { Draft(c) }', "unknown-operator", "is"),

@@ -74,20 +74,28 @@ def begin(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
             items = None
             if block.source is not None:
                 items = _elements(unit, evaluate(machine, scope, block.source), block.most)
-            noted[unit.context] = {
-                "items": items,
-                "round": 0,
-                "records": [],
-                "values": [],
-                "shown": [],
-                "vain": False,
-                "value": None,
-            }
+            noted[unit.context] = _first_state(machine, scope, block, items)
             if items == [] or block.most == 0:
                 return _end_repeat(machine, scope, unit, block)
             return _next_round(machine, scope, unit, block)
         case None:
             return BlockResult(None, None)
+
+
+def _first_state(machine: Machine, scope: str, block: Repeat, items: list[Json] | None) -> RepeatState:
+    """Return what is noted of a `repeat` before its first round."""
+    noted: RepeatState = {
+        "items": items,
+        "round": 0,
+        "records": [],
+        "values": [],
+        "shown": [],
+        "vain": False,
+        "value": None,
+    }
+    if block.first is not None:
+        noted["first"] = evaluate(machine, scope, block.first)
+    return noted
 
 
 def body_done(machine: Machine, inner: str) -> BlockResult | None:

@@ -10,7 +10,7 @@ from instrc.runtime.interpreter.documents import BodyState
 from instrc.runtime.interpreter.v1.runnable import LocatedPath, PlanRegion, PlanUnit, ShownPath, with_definitions
 from instrc.runtime.interpreter.v1.state import Machine
 from instrc.schema.strip import split
-from instrc.text.jsonvalue import Json, JsonObject, as_object
+from instrc.text.jsonvalue import Json, JsonObject, as_object, equal
 
 _META = ("_", "$")
 
@@ -65,9 +65,16 @@ def evaluate(machine: Machine, scope: str, value: Value | None, *, shown: bool =
 def holds(machine: Machine, scope: str, condition: Condition) -> bool:
     """Tell whether a condition holds in a scope."""
     definitions = machine.program.definitions
-    return any(
-        surely_valid(with_definitions(schema, definitions), resolve(machine, scope, read)) for read, schema in condition.tests
-    )
+
+    def one(number: int) -> bool:
+        read, schema = condition.tests[number]
+        value = resolve(machine, scope, read)
+        if number in condition.compared:
+            other = resolve(machine, scope, condition.tests[number + 1][0])
+            return value is not None and other is not None and equal(value, other) != condition.compared[number]
+        return number - 1 in condition.compared or surely_valid(with_definitions(schema, definitions), value)
+
+    return any(all(map(one, case)) for case in condition.alternatives)
 
 
 def context_of(machine: Machine, scope: str, unit: PlanUnit, reads: tuple[Read, ...]) -> dict[str, Json]:
@@ -165,7 +172,7 @@ def _name(machine: Machine, scope: str, region: PlanRegion, name: str) -> Json:
         return None
     noted = machine.repeat(parent, block.name)
     shown = noted["shown"]
-    about: JsonObject = {"round": noted["round"], "previous": shown[-1] if shown else None, "rounds": shown}
+    about: JsonObject = {"round": noted["round"], "previous": shown[-1] if shown else noted.get("first"), "rounds": shown}
     return about.get(name)
 
 

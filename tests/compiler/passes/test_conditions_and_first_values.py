@@ -1,0 +1,220 @@
+"""Comparisons, `and`, rounds that are counted, and what the first round reads: what they become, and mistakes with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from marked_mistakes import assert_one_problem
+from objects import an_object
+
+import instrc
+from instrc import Report
+from instrc.process.process import Process
+
+TEXT = {"type": "string"}
+MAYBE = {"type": ["string", "null"]}
+VIBES: dict[str, Any] = {
+    "Check": an_object(
+        ok={"type": "boolean"}, level={"enum": ["low", "high"]}, note=MAYBE, score={"type": "number", "maximum": 10}, text=TEXT
+    ),
+    "Draft": an_object(text=TEXT, who=TEXT, parts={"type": "array", "items": TEXT}),
+    "Send_Activity": an_object(id=TEXT),
+    "Plain_Mixin": an_object(note=TEXT, default={}),
+}
+C = "const c = Check(prompt); const d = Draft(prompt); "
+R = "repeat { const c = Check(prompt, previous.c); const e = c.text; const o = { c, n: 1 }; const k = 3; c } "
+
+
+def definitions(text: str) -> Any:
+    [artefact] = instrc.artefacts(text, vibes=VIBES, report=Report())
+    process = artefact.documents["process"]
+    assert Process.from_json(process).to_json() == process
+    return process
+
+
+def the_condition(written: str) -> Any:
+    process = definitions(C + f"when {written} {{ Send_Activity(prompt) }}")
+    first = process["$defs"]["WHEN_1"]["anyOf"][0]["when"]
+    assert ("instrc" in process) == any(word in str(first) for word in ("allOf", "equals", "differs"))
+    return {word: value for word, value in first.items() if word != "value"}
+
+
+def score(**limits: Any) -> Any:
+    return {"path": "step1_check.score", "schema": {"type": "number", **limits}}
+
+
+OK = {"path": "step1_check.ok", "schema": {"const": True}}
+LOW = {"path": "step1_check.level", "schema": {"const": "low"}}
+
+
+@pytest.mark.parametrize(
+    ("written", "made"),
+    [
+        ("c.score >= 8", score(minimum=8)),
+        ("c.score > 0.5", score(exclusiveMinimum=0.5)),
+        ("c.score <= -1", score(maximum=-1)),
+        ("c.score<8", score(exclusiveMaximum=8)),
+        ('c.level is not "low"', {"path": "step1_check.level", "schema": {"not": {"enum": ["low", None]}}}),
+        ("c.note is not null", {"path": "step1_check.note", "schema": {"not": {"type": "null"}}}),
+        ("c.note is null", {"path": "step1_check.note", "schema": {"const": None}}),
+        ("c.text is d.text", {"path": "step1_check.text", "equals": "step2_draft.text"}),
+        ("c.text is not d.text", {"path": "step1_check.text", "differs": "step2_draft.text"}),
+        ('c.ok and c.level is "low"', {"allOf": [OK, LOW]}),
+        ('c.ok or c.level is "low"', {"anyOf": [OK, LOW]}),
+        ('c.score > 1 or c.ok and c.level is "low"', {"anyOf": [score(exclusiveMinimum=1), {"allOf": [OK, LOW]}]}),
+        (
+            "c.ok and c.text is d.text or c.ok",
+            {"anyOf": [{"allOf": [OK, {"path": "step1_check.text", "equals": "step2_draft.text"}]}, OK]},
+        ),
+    ],
+)
+def test_a_condition_becomes_schemas(written: str, made: Any) -> None:
+    assert the_condition(written) == made
+
+
+def test_a_name_of_a_literal_is_that_literal() -> None:
+    process = definitions('const low = "low"; ' + C + "when c.level is low { Send_Activity(prompt) }")
+    assert process["$defs"]["WHEN_1"]["anyOf"][0]["when"]["schema"] == {"const": "low"}
+
+
+@pytest.mark.parametrize(
+    ("written", "least", "most"),
+    [
+        ("repeat i in 4 { Draft(i, previous) }", 4, 4),
+        ("repeat i in 4 { const c = Check(i); c } until c.ok", 1, 4),
+        ("each i in 4 { Draft(i) }", 4, 4),
+    ],
+)
+def test_rounds_are_counted(written: str, least: int, most: int) -> None:
+    block = next(each for name, each in definitions(written)["$defs"].items() if name in {"REPEAT_1", "EACH_1"})
+    assert (block["minItems"], block["maxItems"]) == (least, most)
+    assert (block.get("repeat") or block["each"])["in"] == 4
+
+
+def test_the_first_round_reads_what_from_gives_by_keys() -> None:
+    text = "repeat { const d = Draft(previous.who, previous.last); const who = d.who; const last = do { d.text }; d } "
+    process = definitions("const f = Check(prompt); " + text + 'from { who: "triage", last: f.text } until d.who is "x"')
+    assert process["$defs"]["REPEAT_1"]["repeat"]["from"] == {
+        "step2_draft": {"who": {"const": "triage"}},
+        "step3_do": "step1_check.text",
+    }
+    assert process["instrc"] == 1
+
+
+def run(text: str, **answers: Any) -> Any:
+    model = instrc.Scripted(answers)
+    done = instrc.run(text, "go", vibes=VIBES, model=model, activities={"Send_Activity": lambda _: {"id": "sent"}})
+    assert done.status == "done", done.outcome
+    return done, model
+
+
+def test_a_run_starts_with_the_first_values() -> None:
+    text = (
+        "repeat { const d = Draft(previous.who, rounds); const who = d.who; d } " + 'from { who: "triage" } until d.who is "end"'
+    )
+    answers = [{"text": "", "who": who, "parts": []} for who in ("a", "end")]
+    done, model = run(text, draft=answers)
+    shown = [request.command["context"] for request in model.sent]
+    assert [each["previous"] for each in shown] == [{"step1_draft": {"who": "triage"}}, {"step1_draft": {"who": "a"}}]
+    assert [len(each["rounds"]) for each in shown] == [0, 1]
+    assert done.value["who"] == "end"
+
+
+@pytest.mark.parametrize(
+    ("condition", "check", "draft", "holds"),
+    [
+        ("c.score >= 8", {"score": 8}, {}, True),
+        ("c.score > 8", {"score": 8}, {}, False),
+        ("c.note is d.text", {"note": None}, {}, False),
+        ("c.note is not d.text", {"note": None}, {}, False),
+        ("c.note is not d.text", {"note": "b"}, {"text": "a"}, True),
+        ("c.note is d.text and c.ok", {"note": "a", "ok": True}, {"text": "a"}, True),
+        ("c.note is d.text and c.ok", {"note": "a", "ok": False}, {"text": "a"}, False),
+        ("c.ok and c.score > 8 or c.note is d.text", {"ok": False, "note": "x"}, {"text": "x"}, True),
+        ('c.note is not "x"', {"note": None}, {}, False),
+        ("c.note is not null", {"note": "x"}, {}, True),
+    ],
+)
+def test_conditions_in_a_run(condition: str, check: Any, draft: Any, *, holds: bool) -> None:
+    answers = {"ok": True, "level": "low", "note": "n", "score": 1, "text": "t", **check}
+    done, _ = run(
+        C + f"when {condition} {{ Send_Activity(d) }} else {{ null }}",
+        check=answers,
+        draft={"text": "t", "who": "w", "parts": [], **draft},
+    )
+    assert (done.value is not None) == holds
+
+
+MISTAKES = [
+    # comparisons
+    (C + "when c.score «==» 8 { Send_Activity(d) }", "unknown-operator", "write `is`"),
+    (C + 'when c.level «!=» "low" { Send_Activity(d) }', "unknown-operator", "write `is not`"),
+    (C + 'when c.level «!==» "low" { Send_Activity(d) }', "unknown-operator", "write `is not`"),
+    (C + "when c.ok «&&» c.score > 3 { Send_Activity(d) }", "unknown-operator", "write `and`"),
+    (C + "when c.ok «||» c.score > 3 { Send_Activity(d) }", "unknown-operator", "write `or`"),
+    (C + "when c.score «=>» 3 { Send_Activity(d) }", "unknown-operator", "write `>=`"),
+    (C + "when c.score >= «d».text { Send_Activity(d) }", "bad-condition", "two paths are compared by `is`"),
+    (C + 'when c.score < «"8"» { Send_Activity(d) }', "bad-condition", "write a number"),
+    (C + "when c.score < «null» { Send_Activity(d) }", "bad-condition", "write a number"),
+    (C + "when c.score >= «{» Send_Activity(d) }", "bad-condition", "write a number"),
+    (C + "when «c.text >= 3» { Send_Activity(d) }", "never-true", ""),
+    (C + "when «c.score > 10» { Send_Activity(d) }", "never-true", ""),
+    (C + "when «c.score <= 10» { Send_Activity(d) }", "always-true", ""),
+    (C + "when «c.ok < 1» { Send_Activity(d) }", "never-true", ""),
+    (C + "when «d.parts > 1» { Send_Activity(c) }", "never-true", ""),
+    (C + 'when «c.level is not "other"» { Send_Activity(d) }', "always-true", ""),
+    (C + "when «c.text is not null» { Send_Activity(d) }", "always-true", ""),
+    (C + "when c.level is not «low» { Send_Activity(d) }", "bad-condition", 'is "low"'),
+    (C + "when c.level is «low» { Send_Activity(d) }", "bad-condition", 'is "low"'),
+    (C + "when c.level is not «{» Send_Activity(d) }", "bad-condition", ""),
+    (C + 'when c.level is «in» ["low"] { Send_Activity(d) }', "bad-condition", "enum"),
+    (C + 'const l = ["low"]; when c.level is «l» { Send_Activity(d) }', "bad-condition", "enum"),
+    # two paths
+    (C + "when c.text is d.«txt» { Send_Activity(d) }", "unknown-member", "`text`"),
+    (C + "when «c.score is d.text» { Send_Activity(d) }", "never-true", "nothing in common"),
+    (C + "when «c is d.text» { Send_Activity(d) }", "never-true", "nothing in common"),
+    (C + "when «c.score is not d.text» { Send_Activity(d) }", "always-true", ""),
+    # and, or, not
+    (C + "when c.ok and «true» { Send_Activity(d) }", "bad-condition", "write the path again"),
+    (C + 'when c.level is "low" or «"high"» { Send_Activity(d) }', "bad-condition", "write the path again"),
+    (C + "when c.ok and «not» c.note { Send_Activity(d) }", "unknown-operator", "is false"),
+    (C + "when «not» c.ok { Send_Activity(d) }", "unknown-operator", "is false"),
+    (C + "when c.ok and «{» Send_Activity(d) }", "incomplete-block", ""),
+    (C + "when c.ok and «(»c.note) { Send_Activity(d) }", "bad-condition", ""),
+    # the version of the language
+    ("«language 2»; Draft(prompt)", "newer-language", "language 1"),
+    ("«language 0»; Draft(prompt)", "misplaced-language", "language 1"),
+    ("«language 1.5»; Draft(prompt)", "misplaced-language", "language 1"),
+    ("language 1; «language 1»; Draft(prompt)", "misplaced-language", "first line"),
+    # rounds that are counted
+    ("repeat i in «0» { Draft(i) }", "bad-bound", "such a number"),
+    ("repeat i in «1.5» { Draft(i) }", "bad-bound", "such a number"),
+    ("repeat i in «2000» { Draft(i) }", "over-limit", "max 2000"),
+    ("repeat i in «5» { const c = Check(i); c } until c.ok max 3", "over-limit", "larger `max`"),
+    # first values
+    (R + "from { «cc»: null } until c.ok", "wrong-first-value", "`c`"),
+    (R + "from { «k»: 1 } until c.ok", "wrong-first-value", "`c`"),
+    (R + "from { «o»: 1 } until c.ok", "wrong-first-value", "`c`"),
+    (R + 'from { c: { text: "" }, «e»: "x" } until c.ok', "wrong-first-value", ""),
+    (R + "from { e: «3» } until c.ok", "wrong-first-value", ""),
+    ("const x = Check(prompt); " + R + "from { c: «x.text» } until c.ok", "wrong-first-value", ""),
+    (R + "from { e: «unknown» } until c.ok", "unknown-name", ""),
+    (R + "from { e: prompt, «e»: prompt } until c.ok", "repeated-key", ""),
+]
+
+
+@pytest.mark.parametrize(("marked", "name", "advice"), MISTAKES)
+def test_each_mistake_is_one_problem_at_its_place(marked: str, name: str, advice: str) -> None:
+    assert_one_problem(marked, name, advice, VIBES)
+
+
+@pytest.mark.parametrize("head", ["language 1;", "language 1", "// a note\nlanguage 1\n", "/* a */ language 1; /* b */"])
+def test_the_version_of_the_language_changes_no_byte(head: str) -> None:
+    text = "const d = Draft(prompt); Send_Activity(d)"
+    assert instrc.compile(f"{head} {text}", vibes=VIBES) == instrc.compile(text, vibes=VIBES)
+
+
+@pytest.mark.parametrize("text", ["language = Draft(prompt); Send_Activity(language)", "input language; Draft(language)"])
+def test_words_stay_names(text: str) -> None:
+    assert instrc.compile(text, vibes=VIBES)
