@@ -97,7 +97,7 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
     vibes: InMemory | None = None,
     roots: Iterable[AnyPath] = (),
     shared: Iterable[AnyPath] = (),
-    naming: Literal["step", "camel"] | None = None,
+    naming: Literal["step", "camel", "plain"] | None = None,
     hints: bool = True,
     batch: int = 1,
     sketch: bool = False,
@@ -154,7 +154,7 @@ def artefacts(
     vibes: InMemory | None = None,
     roots: Iterable[AnyPath] = (),
     shared: Iterable[AnyPath] = (),
-    naming: Literal["step", "camel"] | None = None,
+    naming: Literal["step", "camel", "plain"] | None = None,
     hints: bool = True,
     batch: int = 1,
     sketch: bool = False,
@@ -197,9 +197,11 @@ def _refuse(naming: object, batch: object) -> None:
     if not isinstance(batch, int) or isinstance(batch, bool) or not 1 <= batch <= BATCH_ITEMS:
         wanted = f"a whole number from 1 to {BATCH_ITEMS:,}"
         found.add(problems.settings.InvalidOption(option="batch", given=arguments.excerpt(batch), wanted=wanted))
-    if naming is not None and not (isinstance(naming, str) and naming in {"step", "camel"}):
+    if naming is not None and not (isinstance(naming, str) and naming in {"step", "camel", "plain"}):
         found.add(
-            problems.settings.InvalidOption(option="naming", given=arguments.excerpt(naming), wanted='`"step"` or `"camel"`')
+            problems.settings.InvalidOption(
+                option="naming", given=arguments.excerpt(naming), wanted='`"step"`, `"camel"` or `"plain"`'
+            )
         )
     found.stop_if_failed()
 
@@ -211,7 +213,7 @@ def types(
     vibes: InMemory | None = None,
     roots: Iterable[AnyPath] = (),
     shared: Iterable[AnyPath] = (),
-    naming: Literal["step", "camel"] | None = None,
+    naming: Literal["step", "camel", "plain"] | None = None,
     batch: int = 1,
     locked: bool = False,
 ) -> str:

@@ -176,7 +176,7 @@ def _blocks(callees: st.SearchStrategy[Any], inner: st.SearchStrategy[Any]) -> s
             tuple(number for number, (joined, _) in enumerate(pairs) if joined and number),
         )
     )
-    fields = st.lists(st.builds(Field, _keys(), here, inner), min_size=1, max_size=2).map(_distinct)
+    fields = st.lists(st.builds(Field, _keys(), here, subjects), min_size=1, max_size=2).map(_distinct)
     first = st.none() | st.builds(Object, fields, here)
     local = st.builds(Binding, names, inner, st.just(False), here) | st.builds(Anonymous, inner, here)  # noqa: FBT003  # no `tool` there
     body = st.builds(Body, st.lists(local, max_size=2).map(tuple), inner, here)

@@ -42,6 +42,7 @@ class Naming(StrEnum):
 
     STEP = "step"
     CAMEL = "camel"
+    PLAIN = "plain"
 
 
 class Recursion(StrEnum):

@@ -779,7 +779,7 @@ class CompileOptions(Struct, frozen=True):
     """What may be chosen about a compilation."""
 
     naming: str = "step"
-    """`step` for `step1_find_slot`, `camel` for `findSlot`."""
+    """`step` for `step1_find_slot`, `camel` for `findSlot`, `plain` for `find_slot`; of the last two, equal ones get `_2`."""
     hints: bool = True
     sentences: Sentences = EN
     """What descriptions say to a model, as the hints of what a step reads."""

@@ -70,7 +70,7 @@ VIBE_ENDING = ".json"
 class OptionOverrides(Struct, frozen=True, kw_only=True):
     """What a run asks of the compiler; `None` leaves it to the project's settings, then to the default."""
 
-    naming: Literal["step", "camel"] | None = None
+    naming: Literal["step", "camel", "plain"] | None = None
     hints: bool = True
     batch: int = 1
     sketch: bool = False

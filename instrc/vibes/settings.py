@@ -82,7 +82,7 @@ class Settings(Struct, frozen=True):
     hint: str | None = None
     sentences: Sentences = EN
     """All that is said to a model, with `hint` in it."""
-    naming: Literal["step", "camel"] | None = None
+    naming: Literal["step", "camel", "plain"] | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
     keywords: frozenset[str] = frozenset()
     """Keywords and formats of schemas that the project has for itself."""
@@ -407,7 +407,7 @@ class _SettingsReader:
         texts = {name: sentence for name, sentence in said.items() if isinstance(sentence, str)}
         return found.changed(texts if hint is None else {**texts, "hint": hint})
 
-    def _naming(self) -> Literal["step", "camel"] | None:
+    def _naming(self) -> Literal["step", "camel", "plain"] | None:
         match self.table.get("naming"):
             case None:
                 return None
@@ -415,7 +415,9 @@ class _SettingsReader:
                 return "step"
             case "camel":
                 return "camel"
-        self._wrong("naming", 'it is `"step"` or `"camel"`')
+            case "plain":
+                return "plain"
+        self._wrong("naming", 'it is `"step"`, `"camel"` or `"plain"`')
         return None
 
     def _folders(self, key: str) -> tuple[Path, ...]:

@@ -41,7 +41,7 @@ SOUND: dict[str, tuple[object, ...]] = {
     "map": (RECORD,),
     "model": ("sample", instrc.Scripted([{"a": "x"}])),
     "name": ("write", "Send_Activity"),
-    "naming": ("step", "camel"),
+    "naming": ("step", "camel", "plain"),
     "path": (".",),
     "paths": (".",),
     "payload": (lower(LETTER, "gemini").payload,),

@@ -9,11 +9,14 @@ from instrc.compiler.bind.values import step_numbers
 from instrc.compiler.ir import Chunk, Each, FlatGraph, Graph, Path, Repeat, Step, Unit, regions_in, regions_of
 from instrc.text.names import camel, free_name, snake
 
+_GIVEN = ("round", "previous", "rounds", "error")
+"""Names that blocks give: a key that is called so would hide one."""
+
 
 def number_steps(
     flat: FlatGraph, chunks: tuple[Chunk, ...], inside: Mapping[int, tuple[Chunk, ...]], *, naming: str, bare: bool
 ) -> tuple[dict[int, str], dict[int, str]]:
-    """Return the key of each step, `step3_find_slot`, or `findSlot` where `naming` is `camel`; and the names of elements.
+    """Return the key of each step, `step3_find_slot`, or `findSlot` or `find_slot` by `naming`; and the names of elements.
 
     Keys written by hand stay and use up a number; a key that would be taken, by a step or an input, gets `_2`, `_3`.
     A single step without a key around it uses up none, nor does a block that nothing reads.
@@ -26,7 +29,7 @@ def number_steps(
     if graph.contexts is not None:
         unread.difference_update([unit for unit in graph.units if isinstance(unit, int)])
     keys: dict[int, str] = {}
-    used: set[str] = set(graph.inputs)
+    used: set[str] = set(graph.inputs) | (set(_GIVEN) if naming == "plain" else set())
     count = 0
     last = order.pop() if bare else None
     for number in order:
@@ -127,6 +130,8 @@ def _outwards(region: int, around: Mapping[int, int]) -> Iterator[int]:
 def _key(base_name: str, count: int, naming: str) -> str:
     if naming == "camel":
         return camel(base_name) or "step"
+    if naming == "plain":
+        return snake(base_name) or "step"
     return f"step{count}{_ending(base_name)}"
 
 

@@ -218,3 +218,13 @@ def test_the_version_of_the_language_changes_no_byte(head: str) -> None:
 @pytest.mark.parametrize("text", ["language = Draft(prompt); Send_Activity(language)", "input language; Draft(language)"])
 def test_words_stay_names(text: str) -> None:
     assert instrc.compile(text, vibes=VIBES)
+
+
+def test_plain_keys_have_no_number() -> None:
+    text = "const d = Draft(prompt); const e = Draft(d); each i in 2 { Check(e) }"
+    [artefact] = instrc.artefacts(text, vibes={**VIBES, "Error": VIBES["Draft"]}, naming="plain", report=Report())
+    assert list(artefact.documents["result"]["properties"]) == ["draft", "draft_2", "each_check"]
+    [artefact] = instrc.artefacts(
+        'const e = @{ title: "Error", type: "object" }; do { Send_Activity(e) }', vibes=VIBES, naming="plain"
+    )
+    assert "error_2" in artefact.documents["result"]["properties"]
