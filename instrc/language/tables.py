@@ -44,7 +44,8 @@ START = "start"
 """The rule of a whole file."""
 CONTEXTUAL = frozenset({"ELSE", "IN", "IS", "OR", "AND", "NOT", "UNTIL", "MAX", "KEEP"})
 """Words that are names wherever they do not fit as words."""
-FOLLOWED = {"RACE": r"\s*\{", "FROM": r"\s*\{", "LANGUAGE": r"\s+-?[0-9]"}
+_BRACE = r"(?:\s|//[^\r\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)*+\{"
+FOLLOWED = {"RACE": _BRACE, "FROM": _BRACE, "LANGUAGE": r"\s+-?[0-9]"}
 """Words of which that is so as well, and which are names wherever something else comes next."""
 
 

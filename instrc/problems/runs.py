@@ -161,6 +161,15 @@ class UnreadableProcess(Problem):
         return f"this cannot be run: {self.reason} (at `{self.pointer or '/'}`)"
 
 
+class NewerProcess(Problem):
+    name = "newer-process"
+    message = "this process has the form of version {version}, and this `instrc` knows version {known}"
+    hint = "install a newer `instrc`, or compile the program again with this one"
+
+    version: int
+    known: int
+
+
 class InvalidInput(Problem):
     name = "invalid-input"
     message = "the input `{word}` {reason}"

@@ -528,6 +528,7 @@ class Process(Struct, frozen=True):
     @classmethod
     def from_json(cls, document: Json) -> Process:
         """Read a process, compiled or by hand; `CompileError` with an `unreadable-process` for each fault if it is not one."""
+        _refuse_newer(document)
         try:
             body = body_of(document)
         except (chunk_json.UnreadableProcessError, RecursionError) as error:
@@ -603,6 +604,8 @@ class Process(Struct, frozen=True):
 
         if strange and (all(map(is_context, properties)) or not any(re.fullmatch(_CERTAIN, name) for name in properties)):
             return None
+        if not strange:
+            _refuse_newer(schema)
         try:
             body = body_of(schema)
         except (chunk_json.UnreadableProcessError, RecursionError) as error:
@@ -635,6 +638,16 @@ class Process(Struct, frozen=True):
         """Tell whether a document is a process by the names of its properties."""
         properties = document.get("properties") if isinstance(document, dict) else None
         return isinstance(properties, dict) and bool(properties) and all(map(is_context, properties))
+
+
+def _refuse_newer(document: Json) -> None:
+    """Refuse a process of a newer form: it may say what would be misread."""
+    version = document.get("instrc") if isinstance(document, dict) else None
+    if isinstance(version, int) and version > PROCESS_VERSION:
+        from instrc.problems.problem import CompileError
+        from instrc.problems.runs import NewerProcess
+
+        raise CompileError([NewerProcess(version=version, known=PROCESS_VERSION)])
 
 
 def _unreadable(document: Json, error: chunk_json.UnreadableProcessError | RecursionError) -> CompileError:

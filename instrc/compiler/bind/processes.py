@@ -348,7 +348,7 @@ def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Ev
         made = target.instructions.launched(target.file, target.export)
         entry, name = made, target.file.segment
         if entry is None:
-            ev.report.add(problems.calls.NotAProcess(at=written[0].value.span, word=name))
+            ev.report.add(problems.calls.NotAProcess(at=written[0].value.span, word=name, program=True))
             return None
         return _launching(ev, launcher, name, entry, {}, context, span)
     if not isinstance(target, Instruction) or target.uri is None:

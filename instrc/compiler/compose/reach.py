@@ -416,6 +416,7 @@ def _check_conditions(graph: ir.Graph, outcomes: Outcomes, report: Report) -> No
     """By the identity of the schema and the text of the condition: many blocks ask the same of the same."""
     for step in graph.blocks():
         _check_compared(ir.tests_of(step.content), outcomes, report)
+        _check_cases(step.content, outcomes, report)
         for test in ir.tests_of(step.content):
             found = outcomes.find(test.path)
             schema = found.schema
@@ -439,6 +440,38 @@ def _check_conditions(graph: ir.Graph, outcomes: Outcomes, report: Report) -> No
                 changes = origin.block in own if isinstance(origin, ir.Local) else origin in inside
                 if known and not changes:
                     report.add(problems.blocks.UnchangingCondition(at=test.span))
+
+
+def _check_cases(content: ir.Content, outcomes: Outcomes, report: Report) -> None:
+    """Report a condition whose cases are all that there is, and a branch whose cases an earlier one has taken."""
+    taken: list[ir.Test] = []
+    for part in ir.parts_of(content):
+        cases = ir.alternatives(part.condition or part.until)
+        alone = [case[0] for case in cases if len(case) == 1 and not case[0].compared]
+        if len(cases) > 1 and len(alone) == len(cases) and len({test.path for test in alone}) == 1:
+            found = outcomes.find(alone[0].path)
+            whole = found.schema if found.schema not in (True, {}) else None
+            listed: list[Json] = [test.schema for test in alone]
+            each = [whole is not None and implies(whole, schema) for schema in listed]
+            if whole is not None and not found.optional and not any(each) and _is_all_there_is(whole, listed):
+                first, last = alone[0].span, alone[-1].span
+                report.add(problems.blocks.AlwaysTrue(at=Span(first.source, first.start, last.end)))
+        if part.condition and all(any(_covers(test, case) for test in taken) for case in cases):
+            said = "a branch before it has taken these cases: remove this one, or change one of the two conditions"
+            report.add(problems.blocks.NeverTrue(at=part.condition[0].span, advice=said))
+        taken += alone if part.condition else []
+
+
+def _is_all_there_is(whole: Json, cases: list[Json]) -> bool:
+    """Tell whether each value of a schema satisfies one of some others."""
+    if isinstance(whole, dict) and own_kinds(whole) == {"boolean"}:
+        return all({"const": value} in cases for value in (True, False))
+    return implies(whole, {"anyOf": cases})
+
+
+def _covers(earlier: ir.Test, case: list[ir.Test]) -> bool:
+    """Tell whether a test holds wherever all tests of a case do."""
+    return any(test.path == earlier.path and not test.compared and implies(test.schema, earlier.schema) for test in case)
 
 
 def _check_compared(tests: tuple[ir.Test, ...], outcomes: Outcomes, report: Report) -> None:

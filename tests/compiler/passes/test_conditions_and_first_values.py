@@ -182,6 +182,12 @@ MISTAKES = [
     (C + "when «not» c.ok { Send_Activity(d) }", "unknown-operator", "is false"),
     (C + "when c.ok and «{» Send_Activity(d) }", "incomplete-block", ""),
     (C + "when c.ok and «(»c.note) { Send_Activity(d) }", "bad-condition", ""),
+    # cases that are all there is, or taken already
+    (C + "when «c.ok is true or c.ok is false» { Send_Activity(d) }", "always-true", ""),
+    (C + 'when «c.level is "low" or c.level is "high"» { Send_Activity(d) }', "always-true", ""),
+    (C + "when c.ok { Send_Activity(d) } else when «c.ok» { Draft(c) }", "never-true", "before it"),
+    (C + "when c.score > 3 { Send_Activity(d) } else when «c.score > 5» { Draft(c) }", "never-true", "before it"),
+    (C + "when c.score > 3 { Send_Activity(d) } else when «c.score > 5» and c.ok { Draft(c) }", "never-true", "before it"),
     # the version of the language
     ("«language 2»; Draft(prompt)", "newer-language", "language 1"),
     ("«language 0»; Draft(prompt)", "misplaced-language", "language 1"),

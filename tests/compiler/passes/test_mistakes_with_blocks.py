@@ -292,7 +292,7 @@ MISTAKES = [
     (PEOPLE + "Draft(prompt, { text: OneOf(«p.count») })", "not-a-list", "a list of only the names or ids"),
     # and more of them
     (CHECK + "when c.level is «high» { Draft(prompt) }", "bad-condition", ""),
-    (CHECK + 'when c.note is "" or «{» Draft(prompt) }', "unexpected-text", ""),
+    (CHECK + 'when c.note is "" or «{» Draft(prompt) }', "incomplete-block", ""),
     (CHECK + "when «{» Draft(c) }", "incomplete-block", ""),
     (CHECK + 'when c.level is "high" «Draft»(prompt)', "incomplete-block", ""),
     (CHECK + "try { Draft(c) } «catch» { Write(prompt) }", "incomplete-block", ""),

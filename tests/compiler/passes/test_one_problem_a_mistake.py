@@ -98,7 +98,7 @@ CHECK = "const c = Check(prompt); "
         (CHECK + 'when c.issues[0] is "x" { Draft(c) }', "each NAME in PATH"),
         (CHECK + 'when c.level is "a" | "b" { Draft(c) }', "or PATH is VALUE"),
         ("Act(prompt, { plan: Plan(Search_Activity, Search_Activity) })", "name each tool once"),
-        ("repeat { " + CHECK + 'c } until c.level is "a" and c.level is "b"', "const done = when A { when B { true } }"),
+        ("repeat { " + CHECK + 'c } until c.level is "a" && c.level is "b"', "write `and`"),
     ],
 )
 def test_the_hint_says_what_to_write(text: str, hint: str, tmp_path: Any) -> None:
