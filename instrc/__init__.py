@@ -38,7 +38,9 @@ Run a program; `Scripted` answers for the model here:
     assert run.status == "done"
 
 `await instrc.run_async(…)` is the same for asynchronous code.  With `engine="durable"` or `"temporal"` and an `id`, a later
-process finds the run: `instrc.find_run(id)`, `await instrc.find_run_async(id)`.  `instrc.close_stores()` closes what was opened.
+process finds the run: `instrc.find_run(id)`, `await instrc.find_run_async(id)`, or all: `instrc.runs(status="held")`.
+`Run.retry()` continues a failed run, `Run.fork()` begins another one with its results.
+`instrc.close_stores()` closes what was opened.
 
     rehearsal = instrc.rehearse('when prompt is "a" { @{ title: "Draft", type: "object" } }')
     assert not rehearsal.missed
@@ -83,6 +85,7 @@ if TYPE_CHECKING:
         rehearse,
         run,
         run_async,
+        runs,
         split,
         strip,
         subsumes,
@@ -165,6 +168,7 @@ __all__ = [
     "rehearse",
     "run",
     "run_async",
+    "runs",
     "sample_plans",
     "score_plans",
     "split",
@@ -226,6 +230,7 @@ _HOMES = {
     "rehearse": "instrc.api",
     "run": "instrc.api",
     "run_async": "instrc.api",
+    "runs": "instrc.api",
     "PENDING": "instrc.runtime.activities",
     "Activities": "instrc.runtime.activities",
     "ActivityError": "instrc.runtime.activities",

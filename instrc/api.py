@@ -19,7 +19,7 @@ from instrc.problems.problem import CompileError, CompileWarning, Problem
 from instrc.problems.report import Report
 from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Check
-from instrc.runtime.engine import People, Run, run_to_end
+from instrc.runtime.engine import People, Run, RunFilter, RunStatus, run_to_end
 from instrc.runtime.interpreter import versions
 from instrc.runtime.models.model import Model
 from instrc.runtime.traces import Sink
@@ -327,7 +327,7 @@ def _as_source_or_path(program: ProgramInput) -> str | Source:
 # Runs, also as coroutines.
 
 
-__all__ = ["close_stores", "find_run", "find_run_async", "rehearsal", "rehearse", "run", "run_async"]
+__all__ = ["close_stores", "find_run", "find_run_async", "rehearsal", "rehearse", "run", "run_async", "runs"]
 ProgramLike: TypeAlias = str | os.PathLike[str] | Source | dict[str, Json]
 Handlers: TypeAlias = Activities | Mapping[str, object] | Iterable[object]
 
@@ -528,6 +528,28 @@ async def find_run_async(
     if report.status not in {"done", "cancelled"} and (own.words or people is not None or watch is not None):
         host.take(id, Here(own, people, watch))
     return EngineRun(host, report)
+
+
+@takes_plain_values
+def runs(
+    *,
+    engine: EngineName = "durable",
+    store: str | os.PathLike[str] | None = None,
+    status: RunStatus | None = None,
+    program: str | None = None,
+    since: str | None = None,
+) -> list[Run]:
+    """Return the runs in a store, the latest first.
+
+        for run in instrc.runs(store=".instrc", engine="memory", status="held", since="P7D"):
+            run.retry()
+
+    `status` is one of `running`, `waiting`, `held`, `done`, `failed`, `stopped`, `cancelled`; `program` is the name of a program;
+    `since` is a span of time up to now, as ISO 8601 writes it.  `Run.delete` forgets one that has ended.
+    """
+    host = host_of(arguments.text("engine", engine), None if store is None else arguments.path("store", store))
+    chosen = RunFilter.of(status, program, since)
+    return [EngineRun(host, report) for report in run_to_end(host.runs()) if chosen.takes(report)]
 
 
 def _own_equipment(model: Model | str | None, activities: Handlers, checks: Mapping[str, Check] | None) -> Own:

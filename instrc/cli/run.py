@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Final
+from typing import IO, TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
@@ -19,6 +19,7 @@ from instrc.cli.terminal import is_terminal, write, write_error, write_report
 from instrc.problems.files import UnwritableOutput
 from instrc.problems.problem import CompileError
 from instrc.problems.render import render_text
+from instrc.text.durations import is_span, seconds
 from instrc.text.files import is_inherited_stream, is_regular, read_whole, refuse_irregular
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
@@ -413,6 +414,9 @@ _LAST_MOMENT = 0.1
 def worker_command(
     store: options.Store = None,
     engine_name: options.EngineName = None,
+    retry_held: Annotated[
+        str | None, typer.Option("--retry-held", metavar="EVERY", help="Retry runs that are held, so often: PT5M.")
+    ] = None,
     as_json: options.Events = False,
     quiet: options.Quiet = False,
     shape: options.ProblemFormat = Format.TEXT,
@@ -428,7 +432,34 @@ def worker_command(
         if not isinstance(carrier, engines.Serving):
             carried = "the engine `memory` has no workers: a run on it is carried out by the command that starts it"
             options.refuse_use(f'{carried}; `durable` (`pip install "instrc[durable]"`) and `temporal` have workers', "--engine")
-        running.run_to_end(_served(carrier, quiet=quiet))
+        if retry_held is not None and not is_span(retry_held):
+            options.refuse_use(f"`{retry_held[:80]}` is not a span of time, as `PT5M`", "--retry-held")
+        running.run_to_end(_worked(carrier, None if retry_held is None else seconds(retry_held), quiet=quiet))
+
+
+async def _worked(carrier: Serving, every: float | None, *, quiet: bool) -> None:
+    """Serve, and retry meanwhile what is held."""
+    import asyncio  # the help of all commands does without it
+
+    retrying = asyncio.ensure_future(_retried(cast("Engine", carrier), max(every, 1.0))) if every is not None else None
+    try:
+        await _served(carrier, quiet=quiet)
+    finally:
+        if retrying is not None:
+            retrying.cancel()
+
+
+async def _retried(carrier: Engine, every: float) -> None:
+    """Retry all runs that are held, now and then; one that a limit holds stays so."""
+    from asyncio import ensure_future, gather, sleep  # as above
+
+    from instrc.runtime.retry import RetryOptions
+
+    while True:
+        await sleep(every)
+        with suppress(CompileError):  # the server may be away: the worker itself says so
+            held = [report.run for report in await carrier.runs() if report.status == "held"]
+            await gather(*(ensure_future(carrier.retry(run, RetryOptions())) for run in held), return_exceptions=True)
 
 
 async def _served(carrier: Serving, *, quiet: bool) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
 from time import time
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import typer
 
@@ -23,7 +23,7 @@ from instrc.problems.report import Report as Problems
 from instrc.runtime.traces import Event, Sink, steps_of
 from instrc.text.files import MOST_BYTES, is_inherited_stream, read_whole
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, JsonObject, without_type
+from instrc.text.jsonvalue import Json, JsonObject, as_object, without_type
 from instrc.text.visible import visible
 from instrc.vibes.find_files import STDIN, read_bytes, reason, shown_path
 
@@ -137,6 +137,8 @@ def report_as_json(report: RunReport, *, record: bool = False) -> JsonObject:
     made: JsonObject = {"run": report.run, "name": report.name, "status": report.status}
     if report.invented:
         made["invented"] = [*report.invented]
+    if report.forked is not None:
+        made["forked"] = cast("Json", report.forked)
     if report.outcome is not None:
         made |= {key: value for key, value in without_type(report.outcome).items() if key not in {"status", "value"}}
     if report.questions:
@@ -195,22 +197,46 @@ def deliver(
     if unwritten := deliver_text(text, output):
         show(unwritten, Format.TEXT)
         return PROBLEMS
-    said = {"--store": store, "--engine": engine_name}
-    where = "".join(f" {option} {quote(os.fspath(value))}" for option, value in said.items() if value is not None)
-    if report.outcome is not None and report.outcome["status"] == "failed" and not quiet:
-        place = report.outcome["error"].get("place")
+    if not quiet:
+        said = {"--store": store, "--engine": engine_name}
+        where = "".join(f" {option} {quote(os.fspath(value))}" for option, value in said.items() if value is not None)
+        for line in _next_steps(report, where):
+            write_error(f"{line}\n")
+    return CODES.get(report.status, 0)
+
+
+CODES = {"failed": PROBLEMS, "waiting": 3, "held": 4, "stopped": 5, "cancelled": 6}
+"""The exit codes of commands that carry a run, by how it stands then."""
+
+
+def _next_steps(report: RunReport, where: str) -> Iterator[str]:
+    """Yield what can be done with a run that has not come to its end."""
+    run = report.run
+    if report.status == "failed":
+        place = (
+            report.outcome["error"].get("place") if report.outcome is not None and report.outcome["status"] == "failed" else None
+        )
         if place is not None:
-            write_error(f"{report.run} has failed at {place}; its traceback: instrc trace {report.run}{where}\n")
-    if report.status == "waiting" and not quiet:
-        step = report.questions[0].steps[0] if report.questions[0].steps else report.questions[0].id
-        write_error(f"{report.run} waits for an answer: instrc answer {report.run} {step}{where} --data …\n")
-    return PROBLEMS if report.status == "failed" else 0
+            yield f"{run} has failed at {place}; its traceback: instrc trace {run}{where}"
+        yield f"when the cause is mended, go on: instrc retry {run}{where}"
+    for question in report.questions if report.status == "held" else report.questions[:1]:
+        step = question.steps[0] if question.steps and question.id != "limit" else question.id
+        if question.by != "operator":
+            yield f"{run} waits for an answer: instrc answer {run} {step}{where} --data …"
+            continue
+        error = as_object(as_object(question.show)["error"])
+        yield f"{run} is held by {step}: {error['message']}"
+        if question.id == "limit":
+            yield f"go on with a higher limit: instrc retry {run}{where} --requests N, or --tokens N"
+        else:
+            yield f"begin it again: instrc retry {run}{where}"
+            yield f"or decide: instrc answer {run} {step}{where} --data '{{\"result\": …}}', or '{{\"fail\": true}}'"
 
 
 # A run while it goes on: a tree on a terminal, plain lines elsewhere, events as JSON for programs.
 
 
-_MARKS = {"running": "…", "done": "✓", "failed": "✗", "waiting": "?"}
+_MARKS = {"running": "…", "done": "✓", "failed": "✗", "waiting": "?", "held": "!"}
 
 
 class Watcher:
@@ -387,6 +413,11 @@ class CommandRow:
                 self.state, self.seconds = "failed", event["seconds"]
                 place = f" ({event['place']})" if "place" in event else ""
                 return f"{self.id}  failed: {event['error']}{place}"
+            case "held":
+                self.state = "held"
+                return f"{self.id}  holds the run"
+            case "again":
+                return "the run goes on"
             case "question" | "pending":
                 self.state, self.about = "waiting", "waits for an answer"
                 self.name = ", ".join(steps_of(event)) or self.name

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.options import EngineName, OutputFile, ProblemFormat, RunId, Store, exit_on_problems
+from instrc.cli.options import EngineName, OutputFile, ProblemFormat, RunId, Store, exit_on_problems, refuse_use
 from instrc.cli.output import PROBLEMS, Format, deliver_text, show, verdict
 from instrc.cli.running import deliver, engine, report_as_json, run_to_end
 from instrc.cli.terminal import write, write_error, write_report
@@ -18,22 +18,39 @@ from instrc.text.jsontext import dumps
 from instrc.text.visible import visible_lines
 
 if TYPE_CHECKING:
+    from instrc.runtime.engine import RunReport
     from instrc.runtime.traces import Event
 
 
 def runs_command(
     store: Store = None,
     engine_name: EngineName = None,
+    status: Annotated[str | None, typer.Option("--status", metavar="STATUS", help="Only those that are held, failed.")] = None,
+    program: Annotated[str | None, typer.Option("--program", metavar="NAME", help="Only runs of this program.")] = None,
+    since: Annotated[str | None, typer.Option("--since", metavar="SPAN", help="Only runs that began since, as P7D.")] = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Delete the runs that have ended before the time that `keep` says, as P30D.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each run.")] = False,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """List the runs in the store, the latest first."""
+    from instrc.runtime.engine import RunFilter
+
     with exit_on_problems(shape):
-        reports = run_to_end(engine(store, engine_name).runs())
-        if engine_name is None:  # items that wait are kept beside the runs of the usual engine
+        chosen = RunFilter.of(status, program, since)
+        names = [engine_name] if engine_name is not None else [None, "memory"]  # items that wait are kept beside the usual engine
+        reports: list[RunReport] = []
+        for name in names:
             known = {report.run for report in reports}
-            reports += [report for report in run_to_end(engine(store, "memory").runs()) if report.run not in known]
-            reports.sort(key=lambda report: -(report.began or 0))
+            reports += [each for each in run_to_end(engine(store, name).runs()) if chosen.takes(each) and each.run not in known]
+        reports.sort(key=lambda report: -(report.began or 0))
+        if prune:
+            old = [report for report in reports if report.is_older(_kept())]
+            for report in old:
+                run_to_end(engine(store, engine_name, run=report.run).delete(report.run))
+            write_error(f"{len(old)} runs are deleted, {len(reports) - len(old)} are kept\n")
+            return
     if not reports and not as_json:
         write_error("there are no runs\n")
     for report in reports:
@@ -42,7 +59,22 @@ def runs_command(
             continue
         began = datetime.fromtimestamp(report.began or 0, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
         waits = ", ".join(question.id for question in report.questions)
-        write_report(f"{began}  {report.status:<9}  {report.run}{f'  waits for {waits}' if waits else ''}\n")
+        more = f"  waits for {waits}" if waits else ""
+        if (origin := report.forked) is not None:
+            more += f"  forked from {origin['run']}" + (f" at {origin['at']}" if origin["at"] else "")
+        write_report(f"{began}  {report.status:<9}  {report.run}{more}\n")
+
+
+def _kept() -> str:
+    """Return how long runs are kept, as the project has set it."""
+    from pathlib import Path
+
+    from instrc.vibes.settings import read_settings
+
+    span = read_settings(Path()).run.get("keep")
+    if span is None:
+        refuse_use('nothing says how long runs are kept: `keep = "P30D"` in `[tool.instrc.run]`', "--prune")
+    return span
 
 
 def show_command(
@@ -134,4 +166,5 @@ def cancel_command(run: RunId, store: Store = None, engine_name: EngineName = No
     """End a run; steps that it has completed are not undone."""
     with exit_on_problems(shape):
         report = run_to_end(engine(store, engine_name, run=run).cancel(run))
-    raise typer.Exit(deliver(report, store=store, engine_name=engine_name))
+    deliver(report, store=store, engine_name=engine_name)
+    raise typer.Exit(PROBLEMS if report.status == "failed" else 0)

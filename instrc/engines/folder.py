@@ -17,9 +17,9 @@ from instrc.engines.memory import LiveRun, StoredRun, journal_of, questions_of
 from instrc.problems.problem import CompileError
 from instrc.runtime.effects import Invention
 from instrc.runtime.engine import (
-    Engine,
     EngineOptions,
     Equip,
+    ForkingEngine,
     Launch,
     Question,
     Run,
@@ -35,7 +35,7 @@ from instrc.runtime.engine import (
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.journal import Journal, begun
-from instrc.runtime.retry import RetryOptions
+from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.traces import Event, forget_trace
 from instrc.text.files import read_whole
 from instrc.text.jsontext import dumps, loads
@@ -243,7 +243,7 @@ def _overdue(saved: StoredRun) -> bool:
 class EngineRun(Run):
     """A run in a store or on a server: what is said of it is as of the last call."""
 
-    def __init__(self, engine: Engine, report: RunReport) -> None:
+    def __init__(self, engine: ForkingEngine, report: RunReport) -> None:
         self.engine = engine
         self.report: RunReport = report
 
@@ -317,6 +317,14 @@ class EngineRun(Run):
         """Go on with a run that has failed, or that is held."""
         self.report = await self.engine.retry(self.id, options)
         return self
+
+    async def _fork_async(self, options: ForkOptions) -> EngineRun:
+        """Begin another run with what is recorded of this one."""
+        return EngineRun(self.engine, await self.engine.fork(self.id, options))
+
+    async def delete_async(self) -> None:
+        """Do what `delete` does, from code that is asynchronous."""
+        await self.engine.delete(self.id)
 
     @property
     def _is_settled(self) -> bool:

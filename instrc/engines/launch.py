@@ -46,7 +46,7 @@ from instrc.runtime.models.catalogue import invents, model_of
 from instrc.runtime.models.model import Model, Sample
 from instrc.runtime.models.settings import RequestTable
 from instrc.runtime.plan import plan_digest, plan_of
-from instrc.runtime.retry import RetryOptions
+from instrc.runtime.retry import ForkOptions, RetryOptions, fork_of
 from instrc.runtime.session import SessionTool
 from instrc.runtime.telemetry import Telemetry, listened, logged
 from instrc.runtime.traces import Event, Sink, join_sinks, told_apart
@@ -264,6 +264,8 @@ class Launcher:
         }
         how |= {"takes": prepared.takes} if prepared.takes else {}
         how |= {"invented": invented} if invented or rehearse else {}
+        if (failed := prepared.settings.run.get("failed")) is not None:
+            how["failed"] = failed
         if self.set:
             how["set"] = as_object(cast("Json", self.set))
         how |= {"step": self.plan["options"]["step"]} if "step" in self.plan["options"] else {}
@@ -499,6 +501,13 @@ class Host:
         work = self._lasting(lambda again: self.engine.resume(run) if again else self.engine.retry(run, options))
         return await self._ask_people(await work)
 
+    async def fork(self, run: str, options: ForkOptions) -> RunReport:
+        """Begin another run with what is recorded of one."""
+        launch = await forked(self.engine, run, options)
+        if (here := self._here.get(run)) is not None:
+            self.take(launch.run, here)
+        return await self.start(launch)
+
     async def journal(self, run: str) -> tuple[Launch, Journal]:
         """Return what a run began with, and what is recorded of it."""
         return await self.engine.journal(run)
@@ -537,6 +546,16 @@ class Host:
         here = self._here.get(event["run"].partition("/")[0])
         if here is not None and here.watch is not None:
             here.watch(event)
+
+
+async def forked(engine: Engine, run: str, options: ForkOptions, other: Launcher | None = None) -> Launch:
+    """Return a run that is to begin with what is recorded of another one, of the same program or an `other` version of it."""
+    before, journal = await engine.journal(run)
+    launch = before if other is None else other.launch(before.inputs)
+    made = fork_of(run, journal, options, launch.plan, launch.inputs)
+    how: JsonObject = {**launch.how, "forked": {"run": run, "at": options.step}}
+    how |= {"failed": before.how["failed"]} if "failed" in before.how else {}
+    return replace(launch, run=options.run or new_id(launch.name), how=how, entries=made.entries)
 
 
 _hosts: dict[tuple[str, str], Host] = {}

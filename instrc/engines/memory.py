@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from secrets import token_hex
 from time import time
 from typing import NotRequired, TypedDict
 
@@ -27,9 +28,9 @@ from instrc.runtime.engine import (
     status_of,
 )
 from instrc.runtime.interpreter import documents, versions
-from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_journal
+from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, begun, rebuild_journal
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
-from instrc.runtime.retry import RetryOptions, retry_of
+from instrc.runtime.retry import ForkOptions, RetryOptions, fork_of, retry_of
 from instrc.runtime.traces import Event
 from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, JsonObject, as_object
@@ -439,6 +440,20 @@ class LiveRun(Run):
         """Go on with a run that has failed, or that is held."""
         self.mend(options)
         return await self.resume_async()
+
+    async def _fork_async(self, options: ForkOptions) -> LiveRun:
+        """Begin another run with what is recorded of this one."""
+        inputs = self.state["inputs"]
+        made = fork_of(self.id, self.journal(), options, self.plan, inputs)
+        run = options.run or f"{self.id}-{token_hex(3)}"
+        effects = replace(self.effects, run=run, keys={}, sink=self._sink)
+        live = LiveRun(self.plan, begun(self.plan, inputs, holds=self.holds), effects, self.people, holds=self.holds)
+        live.entries = [*made.entries]
+        live.enter()
+        return await live.resume_async()
+
+    async def delete_async(self) -> None:
+        """Do what `delete` does: a run of this process is gone with its handle."""
 
     def mend(self, options: RetryOptions, idle: float = 0.0) -> None:
         """Make a run go on that has failed, or that is held; `idle` are the seconds since it has failed."""

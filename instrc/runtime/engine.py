@@ -11,21 +11,35 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from inspect import isawaitable
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time
 from types import UnionType
-from typing import Final, Literal, NotRequired, Protocol, TypeAlias, TypedDict, TypeVar, cast, overload, runtime_checkable
+from typing import (
+    Final,
+    Literal,
+    NotRequired,
+    Protocol,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    cast,
+    get_args,
+    overload,
+    runtime_checkable,
+)
 from weakref import WeakSet
 
 from instrc import problems
 from instrc.problems.problem import CompileError
+from instrc.problems.suggest import nearest
 from instrc.runtime.boundary import ForeignError, NotJsonError, copy_of, guarded, received, said_by
 from instrc.runtime.effects import INVENTIONS, Effects, Invention
 from instrc.runtime.interpreter import documents, versions
 from instrc.runtime.journal import Again, Journal, JournalEntry
 from instrc.runtime.models.model import closing_all
-from instrc.runtime.retry import RetryOptions
+from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
 from instrc.runtime.traces import Event, Sink, join_sinks, read_trace, told_apart, written_to
 from instrc.schema.strip import holds_meta, split
+from instrc.text.durations import is_span, seconds
 from instrc.text.jsonvalue import Json, JsonObject, as_texts
 from instrc.tools.python_types import Adapter
 from instrc.tools.python_values import JsonLike, as_instance
@@ -36,6 +50,7 @@ _T = TypeVar("_T")
 
 
 RunStatus: TypeAlias = Literal["running", "waiting", "held", "done", "failed", "stopped", "cancelled"]
+STATUSES: Final[tuple[str, ...]] = get_args(RunStatus)
 Asker: TypeAlias = Literal["person", "system", "operator"]
 People: TypeAlias = "Callable[[documents.UserCommand], JsonLike | Awaitable[JsonLike]]"
 """Answers a question, at once or as a coroutine; `None` leaves it open."""
@@ -172,9 +187,12 @@ def require_fit(wrong: Sequence[documents.Complaint] | None, step: str) -> None:
         raise CompileError([problems.runs.RejectedAnswer(step=step, pointer=at, reason=reason)])
 
 
+_OPEN: Final = frozenset({"running", "waiting", "held"})
+
+
 def require_ended(report: RunReport) -> None:
     """Refuse to forget a run that somebody may still continue."""
-    if report.status in {"running", "waiting", "held"}:
+    if report.status in _OPEN:
         raise CompileError([problems.runs.RunGoesOn(run=report.run, status=report.status)])
 
 
@@ -229,10 +247,51 @@ class RunReport:
     record: JsonObject | None = None
 
     @property
+    def forked(self) -> ForkOrigin | None:
+        """What it was forked from."""
+        origin = self.how.get("forked")
+        return cast("ForkOrigin", origin) if isinstance(origin, dict) else None
+
+    def is_older(self, span: str) -> bool:
+        """Tell whether it has ended longer ago than a span of time."""
+        return self.ended is not None and self.status not in _OPEN and self.ended < time() - seconds(span)
+
+    @property
     def invented(self) -> tuple[Invention, ...]:
         """What was made from its schema, instead of being asked for or done."""
         named = as_texts(self.how.get("invented") or [])
         return tuple(each for each in INVENTIONS if each in named)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Which of the runs of a store are meant."""
+
+    status: str | None = None
+    program: str | None = None
+    began: float | None = None
+    """Only those that began later, in seconds since 1970."""
+
+    @classmethod
+    def of(cls, status: str | None, program: str | None, since: str | None) -> RunFilter:
+        """Return what chooses runs; `since` is a span of time up to now, as `P7D`; `CompileError` for one that is none."""
+        if status is not None and status not in STATUSES:
+            reason = f"a run is {', '.join(f'`{each}`' for each in STATUSES)}"
+            found = problems.runs.UnusableSetting(what="status", word=status, reason=reason, nearest=nearest(status, STATUSES))
+            raise CompileError([found])
+        if since is not None and not is_span(since):
+            raise CompileError(
+                [problems.runs.UnusableSetting(what="span of time", word=since, reason="write it as `P7D` or `PT2H`")]
+            )
+        return cls(status, program, None if since is None else time() - seconds(since))
+
+    def takes(self, report: RunReport) -> bool:
+        """Tell whether a run is among them."""
+        return (
+            (self.status is None or report.status == self.status)
+            and (self.program is None or report.name == self.program)
+            and (self.began is None or (report.began or 0.0) >= self.began)
+        )
 
 
 Equip: TypeAlias = "Callable[[str, documents.PinnedPlan, JsonObject, Sink], Effects]"
@@ -312,6 +371,13 @@ class Engine(Protocol):
 
     def usage(self, run: str) -> dict[str, float] | None:
         """Return what models have used in a run; `None` if only its trace says it."""
+
+
+class ForkingEngine(Engine, Protocol):
+    """An engine of this program, which also begins forks of its runs."""
+
+    async def fork(self, run: str, options: ForkOptions) -> RunReport:
+        """Begin another run with what is recorded of one."""
 
 
 class UnreachableError(CompileError):
@@ -520,6 +586,33 @@ class Run(ABC):
     @abstractmethod
     async def _retry_async(self, options: RetryOptions) -> Run:
         """Go on with a run that has failed, or that is held."""
+
+    @abstractmethod
+    async def _fork_async(self, options: ForkOptions) -> Run:
+        """Begin another run with what is recorded of this one."""
+
+    @abstractmethod
+    async def delete_async(self) -> None:
+        """Do what `delete` does, from code that is asynchronous."""
+
+    def delete(self) -> None:
+        """Forget the run, with its trace and the runs below it; `CompileError` if it has not ended."""
+        run_to_end(self.delete_async())
+
+    async def fork_async(self, step: str | None = None, *, set: Mapping[str, Json] | None = None, id: str | None = None) -> Run:  # noqa: A002  -- their names
+        """Do what `fork` does, from code that is asynchronous."""
+        return await self._fork_async(ForkOptions(step, set or {}, id))
+
+    def fork(self, step: str | None = None, *, set: Mapping[str, Json] | None = None, id: str | None = None) -> Run:  # noqa: A002  -- their names
+        """Begin another run with what is recorded of this one, and return it; this one stays as it is.
+
+            other = run.fork("send")  # `send`, and all that needs it, is done anew
+            other = run.fork(set={"draft": {"text": "Dear Ann"}})  # with another result of `draft`
+
+        What is begun anew has other keys than in this run, so a service does it again.
+        `id` is the id of the new run. `CompileError` where a result does not fit, or has no place.
+        """
+        return run_to_end(self.fork_async(step, set=set, id=id))
 
     async def retry_async(
         self, step: str | None = None, *, new_key: bool = False, requests: int | None = None, tokens: int | None = None

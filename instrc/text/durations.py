@@ -22,6 +22,11 @@ _UNITS = {
 
 
 @lru_cache(maxsize=256)
+def is_span(text: str) -> bool:
+    """Tell whether a text is a span of time of a fixed length."""
+    return re.fullmatch(_DURATION, text) is not None
+
+
 def seconds(text: str) -> float:
     """Return how many seconds a span is; `ValueError` if it is not one."""
     match = re.fullmatch(_DURATION, text)

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
+from instrc.text.durations import is_span
 from instrc.text.files import TomlError, read_regular, read_toml
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
@@ -71,6 +72,10 @@ class RunSettings(RequestSettings, total=False):
     """Seconds for which a run waits for a server that was lost."""
     traces: str
     """The URL of a database for the traces of runs on Temporal."""
+    failed: str
+    """`hold` or `fail`: what happens to a run for a reason that passes."""
+    keep: str
+    """How long runs are kept that have ended, as `P30D`."""
 
 
 class Settings(Struct, frozen=True):
@@ -197,7 +202,7 @@ KEYS = (
     "checks",
     "run",
 )
-RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements", "reconnect", "traces")
+RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements", "reconnect", "traces", "failed", "keep")
 """Settings of `[tool.instrc.run]`, beside those of `REQUEST`."""
 REQUEST: Mapping[str, str] = {
     "max_tokens": "whole",
@@ -536,6 +541,10 @@ def _fault_of_run(key: str, value: object) -> str | None:
     """Return what is wrong with a setting of runs; `None` if nothing is."""
     if key == "model":
         return None if model_words(value) is not None else "it is the name of a model, or a list of names"
+    if key == "failed":
+        return None if value in {"hold", "fail"} else "it is `hold` or `fail`"
+    if key == "keep":
+        return None if isinstance(value, str) and is_span(value) else "it is a span of time, as `P30D`"
     if key not in {"engine", "store", "traces"}:
         whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
         return None if whole else "it is a whole number from 0"

@@ -79,9 +79,12 @@ class ServerClient:
     prefix: str
     queue: str
 
+    def _missing(self, run: str) -> CompileError:
+        return CompileError([problems.runs.NoSuchRun(run=run, store=f"the server, task queue `{self.queue}`")])
+
     async def described(self, run: str) -> WorkflowExecutionDescription:
         """Return what the server knows of a run; that there is none is a problem."""
-        missing = CompileError([problems.runs.NoSuchRun(run=run, store=f"the server, task queue `{self.queue}`")])
+        missing = self._missing(run)
         with trouble():
             try:
                 described = await self.client.get_workflow_handle(self.prefix + run).describe()
@@ -107,7 +110,12 @@ class ServerClient:
         questions: list[Question] = []
         if described.status == WorkflowExecutionStatus.COMPLETED:
             with trouble():
-                ended: documents.Ended = await self.client.get_workflow_handle(described.id, run_id=described.run_id).result()
+                try:
+                    ended: documents.Ended = await self.client.get_workflow_handle(described.id, run_id=described.run_id).result()
+                except RPCError as error:
+                    if error.status != RPCStatusCode.NOT_FOUND:
+                        raise
+                    raise self._missing(run) from None  # it has been deleted just now
             outcome, record = ended["outcome"], ended["record"]
         elif described.status == WorkflowExecutionStatus.RUNNING:
             found = await self._asked(described.id)

@@ -10,6 +10,10 @@ import pytest
 from written_processes import TEXT, attempt, call, chunk, each, process, step
 
 from instrc import ActivityError, CompileError, ModelError
+from instrc.engines.launch import forked  # as a command does
+from instrc.runtime.engine import Launch
+from instrc.runtime.plan import plan_of
+from instrc.runtime.retry import ForkOptions, fork_of
 
 CHAIN = process(
     serverContext1=chunk(step1_a=call("A", "prompt"), step2_b=call("B", "step1_a.text")),
@@ -247,6 +251,84 @@ def test_a_process_that_serves_an_activity_goes_on_where_it_failed(stage: Any, f
         made.broken.clear()
         assert (await stage.retry()).outcome["value"] == DONE
         assert made.calls == ["A", "B", "C"]
+
+    go(body())
+
+
+def test_a_fork_reuses_what_is_done_before_a_step_and_takes_edits(stage: Any) -> None:
+    async def body() -> None:
+        made = Broken(stage, SLIP, "C")
+        before = (await stage.start(CHAIN)).outcome
+        made.broken.clear()
+        for options, calls, value in (
+            (ForkOptions(run="f1"), ["C"], DONE),
+            (ForkOptions("b", run="f2"), ["B", "C"], DONE),
+            (ForkOptions(edits={"a": {"text": "x"}}, run="f3"), ["B", "C"], {"text": "C(B(x))"}),
+            (ForkOptions(edits={"c": {"text": "z"}}, run="f4"), [], {"text": "z"}),
+        ):
+            stage.calls.clear()
+            launch = await forked(stage.engine, "r1", options)
+            await stage.engine.start(launch)
+            report = await stage.settled(launch.run)
+            assert report.outcome["value"] == value
+            assert made.calls == calls
+            assert report.forked == {"run": "r1", "at": options.step}
+            assert {key.partition("/")[0] for _, key, _ in stage.calls} <= {options.run}
+        assert (await stage.engine.show("r1")).outcome == before
+        for options, name in ((ForkOptions("nope"), "no-such-step"), (ForkOptions(edits={"a": {"text": 1}}), "rejected-answer")):
+            with pytest.raises(CompileError) as raised:
+                await forked(stage.engine, "r1", options)
+            assert problem_of(raised)[0] == name
+
+    go(body())
+
+
+def test_a_fork_of_another_version_takes_what_still_fits(stage: Any) -> None:
+    shifted = process(
+        llmContext1=chunk(step1_new=step(TEXT, "prompt")),
+        serverContext2=chunk(step2_a=call("A", "prompt"), step3_b=call("B", "step2_a.text")),
+        serverContext3=chunk(step4_c=call("C", "step1_new.text")),
+    )
+    other = process(serverContext1=chunk(step1_a=call("A", {"const": 7}), step2_b=call("B", "step1_a.text")))
+
+    async def body() -> None:
+        made = Broken(stage, SLIP, "C")
+        await stage.start(CHAIN)
+        made.broken.clear()
+        stage.calls.clear()
+        launch, journal = await stage.engine.journal("r1")
+        plan = plan_of(shifted)
+        found = fork_of("r1", journal, ForkOptions(), plan, launch.inputs)
+        stage.model = lambda _request: {"step1_new": {"text": "n"}}
+        await stage.engine.start(Launch("f1", "test", plan, launch.inputs, {}, found.entries))
+        assert (await stage.settled("f1")).outcome["value"] == {"text": "C(n)"}
+        assert made.calls == ["C"]
+        with pytest.raises(CompileError) as raised:
+            fork_of("r1", journal, ForkOptions(), plan_of(other), launch.inputs)
+        assert raised.value.problems[0].name == "cannot-fork"
+        assert "`step1_a`, `step2_b`" in raised.value.problems[0].message
+
+    go(body())
+
+
+async def _gone(stage: Any) -> None:
+    """Wait until a run is not there: a server deletes a moment later."""
+    while "r1" in {report.run for report in await stage.engine.runs()}:  # noqa: ASYNC110  -- nothing says when
+        await asyncio.sleep(0.1)
+
+
+def test_a_run_that_has_ended_is_deleted_with_those_below_it(stage: Any) -> None:
+    async def body() -> None:
+        made = Broken(stage, DOWN, "C")
+        stage.handlers["Do"] = CHAIN
+        await stage.start(process(serverContext1=chunk(step1_do=call("Do", "prompt"))), failed="hold")
+        with pytest.raises(CompileError) as raised:
+            await stage.engine.delete("r1")
+        assert problem_of(raised)[0] == "run-goes-on"
+        made.broken.clear()
+        assert (await stage.retry()).status == "done"
+        await stage.engine.delete("r1")
+        await asyncio.wait_for(_gone(stage), 20)
 
     go(body())
 

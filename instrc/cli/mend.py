@@ -1,0 +1,115 @@
+"""The commands that mend runs, or forget them: `retry`, `fork`, `delete`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from instrc.cli import options, running
+from instrc.cli.output import Format
+from instrc.cli.running import engine
+from instrc.cli.terminal import write_error
+
+if TYPE_CHECKING:
+    from instrc.runtime.engine import Engine, RunReport
+    from instrc.runtime.retry import ForkOptions
+    from instrc.text.jsonvalue import Json
+
+
+def retry_command(
+    run: options.RunId,
+    step: Annotated[
+        str | None, typer.Option("--from", metavar="STEP", help="Begin this step again, and all that needs it; the rest is kept.")
+    ] = None,
+    new_key: Annotated[
+        bool, typer.Option("--new-key", help="Call services under another key: one that has kept its first answer works anew.")
+    ] = False,
+    requests: Annotated[int | None, typer.Option("--requests", min=1, help="How often models may be asked in all.")] = None,
+    tokens: Annotated[int | None, typer.Option("--tokens", min=1, help="How many tokens models may use in all.")] = None,
+    store: options.Store = None,
+    engine_name: options.EngineName = None,
+    output: options.ResultOption = None,
+    quiet: options.Quiet = False,
+    shape: options.ProblemFormat = Format.TEXT,
+) -> None:
+    """Continue a run that has failed or is held.
+
+    What has failed is begun again; what is done is kept.
+    """
+    from instrc.runtime.retry import RetryOptions
+
+    with options.exit_on_problems(shape), running.Watcher(quiet=quiet) as sink:
+        asked = RetryOptions(step, new_key, requests, tokens)
+        report = running.run_to_end(engine(store, engine_name, run=run, watch=sink).retry(run, asked))
+    raise typer.Exit(running.deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))
+
+
+def fork_command(
+    run: options.RunId,
+    at: Annotated[
+        str | None, typer.Option("--at", metavar="STEP", help="Do this step anew, and all that needs it; the rest is reused.")
+    ] = None,
+    edits: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="STEP=JSON", help="Another result of a step; may be repeated."),
+    ] = None,
+    program: Annotated[
+        str | None,
+        typer.Option("--program", metavar="FILE", help="Another version of the program, where what is done fits."),
+    ] = None,
+    run_id: Annotated[str | None, typer.Option("--id", metavar="RUN", help="The id of the new run.")] = None,
+    store: options.Store = None,
+    engine_name: options.EngineName = None,
+    output: options.ResultOption = None,
+    quiet: options.Quiet = False,
+    shape: options.ProblemFormat = Format.TEXT,
+) -> None:
+    """Begin another run with the results of a run.
+
+    That run stays as it is. What is done anew has other keys, so services do it again.
+    """
+    from instrc.runtime.retry import ForkOptions
+
+    with options.exit_on_problems(shape), running.Watcher(quiet=quiet) as sink:
+        asked = ForkOptions(at, dict(map(_edit, edits or ())), run_id)
+        report = running.run_to_end(_forked(engine(store, engine_name, run=run, watch=sink), run, asked, program))
+    raise typer.Exit(running.deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))
+
+
+async def _forked(kept: Engine, run: str, asked: ForkOptions, program: str | None) -> RunReport:
+    from instrc.engines.launch import Launcher, forked
+    from instrc.engines.prepare import prepare
+
+    other = None
+    if program is not None:
+        before, _ = await kept.journal(run)
+        model = before.how.get("model")
+        other = Launcher(
+            prepare(program), model=model if isinstance(model, str) else None, rehearse=before.how.get("rehearse") is True
+        )
+    return await kept.start(await forked(kept, run, asked, other))
+
+
+def _edit(text: str) -> tuple[str, Json]:
+    step, equals, data = text.partition("=")
+    if not equals or not step:
+        options.refuse_use(f"`{text[:80]}` is not STEP=JSON", "--set")
+    return step, running.given_value(data, data=True)
+
+
+def delete_command(
+    run: options.RunId,
+    store: options.Store = None,
+    engine_name: options.EngineName = None,
+    quiet: options.Quiet = False,
+    shape: options.ProblemFormat = Format.TEXT,
+) -> None:
+    """Delete a run that has ended.
+
+    Its trace, and the runs below it, are deleted too.
+    """
+    with options.exit_on_problems(shape):
+        running.run_to_end(engine(store, engine_name, run=run).delete(run))
+    if not quiet:
+        write_error(f"{run} is deleted\n")
