@@ -364,6 +364,8 @@ class Decoder(ABC):
         self._schema: Json = record.get("schema", True)
         self._fold = fold
         self._text_reader = read
+        self.repeated: dict[str, None] = {}
+        """Keys that a list of pairs had twice; the last one counts, as in the text of an object."""
         self._read: dict[tuple[int, int], tuple[Codec, Json, Json]] = {}
         """Objects and lists that were read as unions, with what they stand for: to try each alternative of unions in unions
         would double the work at each level."""
@@ -433,6 +435,8 @@ class Decoder(ABC):
             key = item.get("key") if isinstance(item, dict) else None
             if not isinstance(item, dict) or not isinstance(key, str) or "value" not in item:
                 return value
+            if key in found:
+                self.repeated[key] = None
             found[key] = item["value"]
         return found
 

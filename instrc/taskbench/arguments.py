@@ -64,10 +64,10 @@ def _score(kinds: Sequence[str] | None, value: Json, slot: str) -> bool:
 # References in arguments of TaskBench: `<node-0>`, and what models write instead.
 
 
-_EXACT = re.compile(r"<node-(\d{1,9})>")
-_NODE = r"<\s*(?:node|task|step|generated)[-_#:\s]*\[?(\d{1,9})\]?(?:\.\w+)*\s*>(?:\.\w+)*"
-_GENERATED = r"<\s*generated\s*>[-_\s]*(\d{1,9})"
-_MEMBER = r"<\s*(?:task|tool)_nodes\[(\d{1,9})\](?:\.arguments\[(\d{1,9})\](?:\.value)?|\.\w+)*\s*>"
+_EXACT = re.compile(r"<node-(\d{1,18})>")
+_NODE = r"<\s*(?:node|task|step|generated)[-_#:\s]*\[?(\d{1,18})\]?(?:\.\w+)*\s*>(?:\.\w+)*"
+_GENERATED = r"<\s*generated\s*>[-_\s]*(\d{1,18})"
+_MEMBER = r"<\s*(?:task|tool)_nodes\[(\d{1,18})\](?:\.arguments\[(\d{1,18})\](?:\.value)?|\.\w+)*\s*>"
 _NAMED = r"<\s*(?:output|result)s?[-_\s](?:of|from)[-_\s]([^<>]{1,200})>"
 # no two repetitions of these stand side by side that a space could belong to: a hostile text must not take long
 _ANY = re.compile(f"{_NODE}|{_GENERATED}|{_MEMBER}|{_NAMED}", re.IGNORECASE)

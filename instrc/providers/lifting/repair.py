@@ -434,13 +434,14 @@ def repair(record: JsonObject, arguments: Json) -> Repaired:
     transcoder = Transcoder(record, fold=False)
     value = transcoder.read(arguments)
     broken = violations(schema, value)
+    told = tuple(Repair("", "repeated-key", key) for key in transcoder.repeated)
     if not broken or broken[0].keyword == "schema":
-        return Repaired(value, broken)
+        return Repaired(value, broken, told)
     if (held := _held(record, arguments)) is not None:
         inner = repair(record, held[0])
         if not inner.violations or _is_wrapped(record, arguments, held[0]):
             return inner._replace(repairs=(held[1], *inner.repairs))
-    state = _State(value, error_cost(schema, value))
+    state = _State(value, error_cost(schema, value), told)
     state = _read_otherwise(record, arguments, state)
     state = _in_places(schema, state)
     return Repaired(state.value, violations(schema, state.value), state.repairs)

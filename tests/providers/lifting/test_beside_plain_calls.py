@@ -91,3 +91,14 @@ def test_an_error_has_its_message_by_every_door(event: Any) -> None:
     for answer in (event, [event], iter([event]), text, text.encode(), f"event: error\ndata: {text}\n\n"):
         found = lift(answer, ONE)
         assert (found.status, found.failure) == ("failed", "boom")
+
+
+@pytest.mark.parametrize("target", ["openai", "anthropic-strict", "gemini", "vllm", "mcp"])
+def test_a_key_that_is_written_twice_is_told_in_pairs_and_in_text(target: str) -> None:
+    lowered = lower(
+        {"type": "object", "properties": {"m": {"type": "object", "additionalProperties": {"type": "integer"}}}}, target
+    )
+    pairs = '{"m": [{"key": "a", "value": 1}, {"key": "a", "value": 2}]}'
+    for text in ('{"m": {"a": 1, "a": 2}}', *([pairs] if lowered.map["codec"] else [])):
+        found = lift({"name": "tool", "arguments": text}, lowered)
+        assert (found.values, [repair.what for repair in found.call.repairs]) == ([{"m": {"a": 2}}], ["repeated-key"])
