@@ -54,8 +54,9 @@ KINDS = {
 BLOCKS = {
     "two steps": "{one} | {two}",
     "when": "const a = {choice}; when a.pick is 'left' {{ {one} }} else {{ {two} }}",
-    "each": "each item in prompt up to 3 {{ item | {one} }}",
-    "try": "try {{ {one} }} catch {{ {two} }}",
+    "each": "const a = {list}; each word in a.words max 3 {{ {one} }}",
+    "repeat": "repeat {{ {one} }} until round is 2",
+    "try": "try {{ {one} }} else {{ {two} }}",
 }
 
 
@@ -78,6 +79,7 @@ def programs() -> Iterator[tuple[str, Any]]:
     parts = {
         "one": step("First", "text: { type: 'string', maxLength: 80 }", ', required: ["text"]'),
         "two": step("Second", "text: { type: 'string', maxLength: 80 }", ', required: ["text"]'),
+        "list": step("List", KINDS["list with bounds"].replace("tags", "words"), ', required: ["words"]'),
         "choice": step("Choose", "pick: { enum: ['left', 'right'] }", ', required: ["pick"]'),
     }
     for name, text in BLOCKS.items():
@@ -111,7 +113,7 @@ def server(folder: Path) -> Iterator[str]:
 async def play(program: Any, seen: list[Any]) -> str:
     """Run a program with the model; return how it ended."""
     inputs = made_inputs(prepare(str(program)).inputs) if isinstance(program, Path) else None
-    given = {"prompt": "A day at the sea with Ann, in July."} if "each item" not in str(program) else {"prompt": ["sun", "wind"]}
+    given = {"prompt": "A day at the sea with Ann, in July."}
     run = await asyncio.wait_for(
         instrc.run_async(
             program,
