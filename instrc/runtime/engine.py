@@ -126,7 +126,11 @@ def _held_question(command: documents.Command, error: Json) -> Question:
     """Return what the operator decides of a command that holds a run: to begin it again, to give its result, to let it fail."""
     assert command["kind"] == "model" or command["kind"] == "activity"
     steps = tuple(command["steps"]) if command["kind"] == "model" else (command["step"],)
-    given: JsonObject = {**_FAIL, "properties": {"result": command["schema"]}, "required": ["result"]}
+    schema = command["schema"]
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if command["kind"] == "activity" and isinstance(properties, dict) and properties.keys() == {"output"}:
+        schema = {"anyOf": [schema, properties["output"]]}  # as its handler gives it: the value, or an object with it
+    given: JsonObject = {**_FAIL, "properties": {"result": schema}, "required": ["result"]}
     show: JsonObject = {"error": error}
     if command["kind"] == "activity":
         show |= {"activity": command["activity"], "input": command["input"]}
