@@ -64,5 +64,6 @@ def test_a_fork_at_any_step_ends_like_its_run_and_leaves_it_as_it_is(document: A
         assert again == outcome
         both = [*made.reused, *more]
         assert len(both) == len(set(both)), "each command is reused or done, not both"
-        assert set(both) <= set(commands), "in a `try` that has failed already, less is done"
+        if "tryContext" not in repr(document):  # what is done beside a step that fails in a `try` depends on the order
+            assert set(both) == set(commands)
     assert repr(entries) == before
