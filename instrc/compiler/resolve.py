@@ -105,7 +105,8 @@ def instruction(*, name: str) -> Callable[[_T], _T]:
     A name that ends in `_User` is a step of a person, one that ends in `_Activity` a step of the server.
     Without it, the name is that of the class or the function itself.
     """
-    if not arguments.text("name", name).strip():
+    name = arguments.as_plain(arguments.text("name", name))
+    if not name.strip():
         message = "an instruction needs a name"
         raise TypeError(message)
 

@@ -50,7 +50,8 @@ from instrc.runtime.retry import ForkOptions, RetryOptions, fork_of
 from instrc.runtime.session import SessionTool
 from instrc.runtime.telemetry import Telemetry, listened, logged
 from instrc.runtime.traces import Event, Sink, join_sinks, told_apart
-from instrc.text.arguments import is_on
+from instrc.text import arguments
+from instrc.text.arguments import as_plain, is_on
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_integer, as_object, as_text, as_texts, tokens, without_type
 from instrc.text.names import file_name
@@ -215,7 +216,7 @@ class Launcher:
         if isinstance(self.own.model, Sample):  # any process can make another one
             model, self.own = "sample", replace(self.own, model=None)
         makes_results = rehearse is True
-        self.set: RequestSettings = given_settings(given or {})
+        self.set: RequestSettings = given_settings({} if given is None else given)
         own_handlers = self.own.activities or Activities()
         self.activities: Activities = (
             rehearsed(plan_of(prepared.document), prepared.processes) if makes_results else activities_of(prepared, own_handlers)
@@ -309,7 +310,8 @@ class Launcher:
 
 def given_settings(given: Mapping[str, object]) -> RequestSettings:
     """Return settings of requests that are given for a run; a `CompileError` tells all that is wrong with them."""
-    made, wrong = request_settings(given)
+    plain = as_plain(dict(arguments.mapping("settings", given)))
+    made, wrong = request_settings({arguments.text("settings", key): value for key, value in plain.items()})
     if wrong:
         raise CompileError(
             problems.runs.UnusableSetting(what="setting", word=key, reason=reason, nearest=close) for key, reason, close in wrong

@@ -303,7 +303,7 @@ def _request_value(kind: str, value: object) -> object:
         case "table":
             fits = isinstance(value, Mapping)
         case "effort":
-            fits = value in EFFORTS
+            fits = isinstance(value, str) and value in EFFORTS
         case "whole":
             fits = isinstance(value, int) and number and 1 <= value <= HIGHEST_LIMIT
         case "integer":
