@@ -39,6 +39,7 @@ from instrc.runtime.models.model import closing_all
 from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
 from instrc.runtime.traces import Event, Sink, join_sinks, read_trace, told_apart, written_to
 from instrc.schema.strip import holds_meta, split
+from instrc.text import arguments
 from instrc.text.durations import is_span, seconds
 from instrc.text.jsonvalue import Json, JsonObject, as_texts
 from instrc.tools.python_types import Adapter
@@ -279,6 +280,10 @@ class RunFilter:
     @classmethod
     def of(cls, status: str | None, program: str | None, since: str | None) -> RunFilter:
         """Return what chooses runs; `since` is a span of time up to now, as `P7D`; `CompileError` for one that is none."""
+        status, program, since = (
+            arguments.as_plain(arguments.text_or_none(name, value))
+            for name, value in (("status", status), ("program", program), ("since", since))
+        )
         if status is not None and status not in STATUSES:
             reason = f"a run is {', '.join(f'`{each}`' for each in STATUSES)}"
             found = problems.runs.UnusableSetting(what="status", word=status, reason=reason, nearest=nearest(status, STATUSES))
