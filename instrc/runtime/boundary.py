@@ -6,7 +6,6 @@ It can neither change what a run has recorded nor end the process that carries t
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from types import TracebackType
 from typing import Final, TypeVar, cast
@@ -92,15 +91,19 @@ class guarded:  # noqa: N801  -- reads as what it does
     def __exit__(self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None) -> None:
         if error is None or (isinstance(error, Exception) and not isinstance(error, StopIteration)):
             return
-        if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+        if _is_cancellation(error):
             return
         if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
             return
         raise ForeignError(error) from error
 
 
-def _is_cancelled() -> bool:
-    """Tell whether somebody has cancelled the task that runs now; code in a thread is not cancelled."""
+def _is_cancellation(error: BaseException) -> bool:
+    """Tell whether an error says that somebody has cancelled the task that runs now; code in a thread is not cancelled."""
+    import asyncio  # only where something was raised: commands that run nothing do without it
+
+    if not isinstance(error, asyncio.CancelledError):
+        return False
     try:
         task = asyncio.current_task()
     except RuntimeError:
