@@ -35,7 +35,7 @@ from instrc.runtime.boundary import ForeignError, NotJsonError, copy_of, guarded
 from instrc.runtime.effects import INVENTIONS, Effects, Invention
 from instrc.runtime.interpreter import documents, versions
 from instrc.runtime.journal import Again, Journal, JournalEntry
-from instrc.runtime.models.model import closing_all
+from instrc.runtime.models.closing import closing_all
 from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
 from instrc.runtime.traces import Event, Sink, join_sinks, read_trace, told_apart, written_to
 from instrc.schema.strip import holds_meta, split

@@ -33,12 +33,14 @@ check {}
 compile {}.aug
 compile {}.aug -o out
 compile {}.vibe.json --target openai
+delete {}
 diff {}.json {}.vibe.json
 diff {}.aug {}.json
 doctor
 explain {}
 flatten {}.json
 fmt {}.aug
+fork {} --at step
 fmt --check {}.vibe.json {}.json
 fmt {}
 graph {}.aug --format html
@@ -58,6 +60,7 @@ plan import {}.json --tools {}.json
 plan sample --tools {}.json
 plan score {}.json {}.json --tools {}.json
 preview {}.aug
+retry {}
 preview {}.vibe.json --full
 resume {}
 run {}.aug --engine memory --input x --model sample -q

@@ -174,7 +174,7 @@ def test_a_person_is_asked_and_an_answer_may_come_from_another_process(project: 
         'const answer = Approve_User(prompt); when answer.decision is "Approve" { Confirm(prompt) } else { SumUp(prompt) }'
     )
     Path("answers.json").write_text('{"confirm": {"text": "yes"}}')
-    assert main(["run", "ask.aug", "--input", "go", "--model", "scripted:answers.json", "--id", "one"]) == 0
+    assert main(["run", "ask.aug", "--input", "go", "--model", "scripted:answers.json", "--id", "one"]) == 3
     shown = capsys.readouterr()
     assert loads(shown.out)["status"] == "waiting"
     assert "instrc answer one" in shown.err
@@ -204,7 +204,7 @@ def test_the_command_that_answers_says_the_store_and_the_engine_again(project: P
     """Without them the next command would look for the run in another place."""
     Path("ask.aug").write_text("Approve_User(prompt)")
     options = ["--store", "my runs", "--engine", "memory"]
-    assert main(["run", "ask.aug", "--input", "go", "--id", "one", *options]) == 0
+    assert main(["run", "ask.aug", "--input", "go", "--id", "one", *options]) == 3
     [told] = [line for line in capsys.readouterr().err.splitlines() if "waits for an answer: instrc " in line]
     assert told.endswith(" step1_approve --store 'my runs' --engine memory --data …")
     words = shlex.split(told.split(": instrc ")[1].replace("…", '{"decision": "Approve"}'.join("''")))
@@ -296,7 +296,7 @@ def test_a_setting_that_a_model_lacks_is_told_in_its_own_words(project: Path) ->
 def test_runs_of_two_engines_are_listed_together_the_latest_first(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("ask.aug").write_text("Approve_User(prompt)")
     for name, engine in [("a", "durable"), ("b", "memory")]:
-        assert main(["run", "ask.aug", "--input", "x", "--id", name, "--engine", engine, "--quiet"]) == 0
+        assert main(["run", "ask.aug", "--input", "x", "--id", name, "--engine", engine, "--quiet"]) == 3
     file = Path(".instrc/runs/b.json")
     file.write_text(dumps({**loads(file.read_text()), "began": 4e9}))  # a store notes whole seconds: the two may be equal
     capsys.readouterr()

@@ -104,6 +104,8 @@ class ServerClient:
         """Return how a run stands, and whether it goes on only if somebody does something."""
         memo = await described.memo()
         run = described.id.removeprefix(self.prefix)
+        if "name" not in memo:  # what a server still says of a run that was deleted just now
+            raise self._missing(run)
         outcome: Outcome | None = None
         record: JsonObject | None = None
         idle = True

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn, Protocol, TypeVar, cast
-from weakref import WeakKeyDictionary
+from typing import NoReturn, Protocol, cast
 
 from instrc.runtime.interpreter.documents import Complaint, ModelCommand, bare_name
 from instrc.text import arguments
@@ -17,8 +14,6 @@ from instrc.text.jsonvalue import Json
 from instrc.text.sentences import EN, Sentences
 from instrc.tools.python_values import JsonLike, json_of
 from instrc.vibes.settings import RequestSettings
-
-_Done = TypeVar("_Done")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,27 +83,6 @@ class Model(Protocol):
 
     async def answer(self, request: Request) -> Reply:
         """Answer a request, or raise `ModelError`."""
-
-
-# Clients of libraries hold connections of one event loop; whoever ends the loop closes them first.
-
-
-_closers: WeakKeyDictionary[asyncio.AbstractEventLoop, list[Callable[[], Awaitable[object]]]] = WeakKeyDictionary()
-
-
-def close_at_end(close: Callable[[], Awaitable[object]]) -> None:
-    """Note what is to be closed before the running event loop ends."""
-    _closers.setdefault(asyncio.get_running_loop(), []).append(close)
-
-
-async def closing_all(work: Awaitable[_Done]) -> _Done:
-    """Return what a coroutine gives, and close what was opened in this event loop."""
-    try:
-        return await work
-    finally:
-        for close in _closers.pop(asyncio.get_running_loop(), []):
-            with suppress(Exception):  # of a library; the answers are there
-                await close()
 
 
 # The message that a model is sent for a chunk: always one shape. The schema travels beside it, as the provider takes it.

@@ -24,8 +24,9 @@ from instrc.providers.lifting.lift import Lifted, LiftedCall, lift
 from instrc.providers.lowering.lower import Lowering, lower
 from instrc.providers.targets import dialect
 from instrc.runtime.interpreter.documents import Complaint
+from instrc.runtime.models.closing import close_at_end
 from instrc.runtime.models.failures import as_model_error, failure_of
-from instrc.runtime.models.model import ModelError, Reply, Request, close_at_end
+from instrc.runtime.models.model import ModelError, Reply, Request
 from instrc.runtime.models.settings import TIMEOUT, answer_bound, with_short_thoughts
 from instrc.runtime.secrets import secret
 from instrc.schema.outline import outline

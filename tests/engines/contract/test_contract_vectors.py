@@ -93,7 +93,7 @@ def test_an_engine_ends_as_a_vector_says(stage: Any) -> None:
         stage.model = model
         names = {command["activity"] for command in commands if "activity" in command} | set(vector["activities"])
         stage.handlers = dict.fromkeys(names, handler)
-        report = await stage.start(vector["process"], vector["inputs"], name, **vector["options"])
+        report = await stage.start(vector["process"], vector["inputs"], name, failed="fail", **vector["options"])
         while report.status == "waiting":
             question = report.questions[0].id
             with suppress(CompileError):  # a wrong answer, which leaves the question open

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import instrc
 from instrc.runtime.traces import read_trace
 
 
@@ -52,7 +53,11 @@ def held(program: Sequence[str | Path], tmp_path: Path, kills: int, environment:
         assert {key.removeprefix(run) for key in mine} == expected, "the same effects, under the same keys"
         repeated = {
             event["key"]
-            for event in read_trace(tmp_path / (".instrc" if environment else "store"), run)
+            for event in (
+                instrc.find_run(run, store=environment["DYING_STORE"]).trace
+                if environment
+                else read_trace(tmp_path / "store", run)
+            )
             if event["event"] == "repeated"
         }
         assert {key for key in mine if effects[key] > 1} <= repeated, "what was perhaps done twice is reported"

@@ -23,7 +23,7 @@ INSIDE_TOKENS = {"bad-escape", "lone-surrogate", "stray-character", "bad-number"
 """Mistakes that the grammar does not see."""
 
 
-NAMES_AT_TIMES = ("or", "else", "in", "is", "until", "max", "keep")
+NAMES_AT_TIMES = ("or", "and", "not", "else", "in", "is", "until", "max", "keep")
 """Words that are names where the automaton has no action for them, which only our lexer asks."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -12,7 +13,7 @@ from generate import Instances
 from jsonschema import Draft202012Validator
 from judges import breaches, keywords
 
-from instrc import CompileError, Inexpressible, encode, import_tools, lift, lower, verify
+from instrc import CompileError, CompileWarning, Inexpressible, encode, import_tools, lift, lower, verify
 from instrc.providers.lowering.intake import read, survey  # what a schema is read as, before it is lowered
 from instrc.schema.samples import sample
 from instrc.schema.walk import map_schemas
@@ -120,7 +121,9 @@ def tried(name: str, schema: Any, target: str, *, engines: bool = False) -> Iter
     narrowed = any(loss.kind in {"narrowed", "convention"} for loss in result.losses)
     for value in full(schema, 2):
         try:
-            answer = encode(value, result.map, check=False)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", CompileWarning)  # a null that is left out is told, and comes back as one
+                answer = encode(value, result.map, check=False)
         except Inexpressible as error:
             if not narrowed:
                 yield Find(f"{target}: no words", name, f"{error} {dumps(value, indent=False)[:300]}")
