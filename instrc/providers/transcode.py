@@ -289,7 +289,12 @@ class Arranger:
             return [self.arranged(item, list(schemas_of_item(nodes, index)), level + 1) for index, item in enumerate(value)]
         declared = (name for node in nodes for name in mapping(node.get("properties")) if name in value)
         ordered = dict.fromkeys((*declared, *value))
-        return {key: self.arranged(value[key], list(schemas_of_key(nodes, key)), level + 1) for key in ordered}
+        return {
+            key: self.arranged(value[key], list(schemas_of_key(nodes, key)), level + 1)
+            if isinstance(value[key], dict | list)
+            else value[key]
+            for key in ordered
+        }
 
     def _applying(self, schemas: list[Json], value: Json) -> Iterator[JsonObject]:
         """Yield what is said of a place, of unions by the likeliest alternatives."""
@@ -303,7 +308,8 @@ class Arranger:
             yield node
             for keyword in ("anyOf", "oneOf"):
                 like = [(likeness(dereferenced(each, self._root), value), each) for each in listing(node.get(keyword))]
-                stack += [each for rank, each in reversed(like) if rank == max(rank for rank, _ in like)]
+                most = max((rank for rank, _ in like), default=None)
+                stack += [each for rank, each in reversed(like) if rank == most]
             stack += [*listing(node.get("allOf")), local_target(self._root, node.get("$ref"))]
 
 
