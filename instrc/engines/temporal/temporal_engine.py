@@ -249,7 +249,10 @@ class TemporalEngine(TracedEngine):
         found = [row for row in rows if row.id.startswith(self.prefix)]
         async with self._served(carry=False):
             reader = await self._reader()
-            reports = [await reader.report(await reader.described(row.id.removeprefix(self.prefix))) for row in found]
+            reports: list[RunReport] = []
+            for row in found:
+                with suppress(CompileError):  # a run that is deleted while they are listed
+                    reports.append(await reader.report(await reader.described(row.id.removeprefix(self.prefix))))
         return sorted(reports, key=lambda report: -(report.began or 0))
 
     async def show(self, run: str) -> RunReport:
