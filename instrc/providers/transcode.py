@@ -31,7 +31,7 @@ from instrc.providers.maps import codecs_of
 from instrc.schema.patterns import candidates, may_match
 from instrc.schema.validation import DefinitionsValidator
 from instrc.schema.vocabulary import IN_PLACE
-from instrc.schema.walk import dereferenced, local_target, required_names, subschemas
+from instrc.schema.walk import local_target, required_names, subschemas
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_text, as_texts, equal, freeze, kind_of, listing, mapping
 from instrc.tools.tasks import argument_text, argument_value
@@ -269,71 +269,6 @@ def likeness(schema: Json, value: Json) -> tuple[int, int]:
             values = [part["const"]] if "const" in part else listing(part.get("enum"))
             right += len(values) == 1 and equal(held[key], values[0])
     return right, len(held.keys() & declared.keys()) - len(held.keys() - declared.keys())
-
-
-# Put the keys of a value in the order of its schema, as a model writes them.
-
-
-_PLAIN_OBJECT = frozenset({"type", "properties", "required", "additionalProperties", "title", "description"})
-_PLAIN_VALUE = frozenset({"type", "const", "enum", "title", "description", "pattern", "minLength", "maxLength"})
-
-
-class Arranger:
-    """Put keys in the order of the properties of a schema; keys that are not declared come last."""
-
-    def __init__(self, root: Json) -> None:
-        self._root = root
-        self._alike: dict[int, bool] = {}
-        """Unions of which all alternatives have the same plain members in the same order, by the identity of their lists."""
-
-    def arranged(self, value: Json, schemas: list[Json], level: int = 0) -> Json:
-        """Return the value in order, by all that is said of its place."""
-        if level > RENAMED_LEVELS or not isinstance(value, dict | list):
-            return value
-        nodes = list(self._applying(schemas, value))
-        if isinstance(value, list):
-            return [self.arranged(item, list(schemas_of_item(nodes, index)), level + 1) for index, item in enumerate(value)]
-        declared = (name for node in nodes for name in mapping(node.get("properties")) if name in value)
-        ordered = dict.fromkeys((*declared, *value))
-        return {
-            key: self.arranged(value[key], list(schemas_of_key(nodes, key)), level + 1)
-            if isinstance(value[key], dict | list)
-            else value[key]
-            for key in ordered
-        }
-
-    def _applying(self, schemas: list[Json], value: Json) -> Iterator[JsonObject]:
-        """Yield what is said of a place, of unions by the likeliest alternatives."""
-        stack: list[Json] = list(reversed(schemas))
-        seen: set[int] = set()
-        while stack:
-            node = stack.pop()
-            if not isinstance(node, dict) or id(node) in seen:
-                continue
-            seen.add(id(node))
-            yield node
-            for keyword in ("anyOf", "oneOf"):
-                if self._are_alike(branches := listing(node.get(keyword))):
-                    stack.append(branches[0])
-                    continue
-                like = [(likeness(dereferenced(each, self._root), value), each) for each in listing(node.get(keyword))]
-                most = max((rank for rank, _ in like), default=None)
-                stack += [each for rank, each in reversed(like) if rank == most]
-            stack += [*listing(node.get("allOf")), local_target(self._root, node.get("$ref"))]
-
-    def _are_alike(self, branches: list[Json]) -> bool:
-        """Tell whether it makes no difference which alternative orders a value."""
-        if not branches:
-            return False
-        if (known := self._alike.get(id(branches))) is None:
-            members = [mapping(mapping(each).get("properties")) for each in branches]
-            plain = all(
-                mapping(each).keys() <= _PLAIN_OBJECT and all(mapping(part).keys() <= _PLAIN_VALUE for part in held.values())
-                for each, held in zip(branches, members, strict=True)
-            )
-            known = plain and len({tuple(held) for held in members}) == 1
-            self._alike[id(branches)] = known
-        return known
 
 
 # Bring a value into a shape that belongs somewhere: models write objects as texts, and one thing for a list of it.

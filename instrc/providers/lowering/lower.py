@@ -16,6 +16,7 @@ from instrc.problems.problem import CompileError, CompileWarning, Problem
 from instrc.problems.report import Report
 from instrc.problems.targets import InvalidAnswer, LossyStrict, LossyTarget, UnreadableMap
 from instrc.providers import targets
+from instrc.providers.arrange import Arranger
 from instrc.providers.dialect import Dialect, fill_envelope, in_envelope, relaxed
 from instrc.providers.lowering.build import build
 from instrc.providers.lowering.context import WHOLE, Built, Loss, LoweringOptions, Recursion, join_notes, legal
@@ -25,7 +26,7 @@ from instrc.providers.lowering.spelling import respell
 from instrc.providers.lowering.uniform_plans import branches_of, is_output_reference, tool_name_of
 from instrc.providers.maps import VERSION, map_of, records_in
 from instrc.providers.targets import TargetName, known_target
-from instrc.providers.transcode import Arranger, Inexpressible, KeyRenamer, Transcoder, undeclared_key
+from instrc.providers.transcode import Inexpressible, KeyRenamer, Transcoder, undeclared_key
 from instrc.schema.validation import json_fault, validate
 from instrc.schema.walk import map_schemas, walk
 from instrc.text import arguments
