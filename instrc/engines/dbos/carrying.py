@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import Context
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from time import time
 from typing import Protocol, TypeAlias, cast
@@ -465,12 +466,27 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     if steps:
         effects.tell("resumed", steps=len(steps))
     port.begun = begun_before(await asyncio.to_thread(store.trace_of, carrier.location, carrier.engine, run), run)
+    if not carrier.location.is_local and (bool(steps) or await asyncio.to_thread(_was_begun, carrier.client, run)):
+        port.begun |= _next_commands(journal)  # a kill loses the last events of a trace, but not what was to be done next
     for command in journal.unfired.values():
         await port.fire(command)
     outcome = await drive(plan, journal.state, port)
     await port.drain()
     effects.tell("ended", outcome=outcome)
     return outcome
+
+
+def _was_begun(client: DBOSClient, run: str) -> bool:
+    """Tell whether a run was carried before, perhaps by a process that has died."""
+    return (client.retrieve_workflow(run).get_status().recovery_attempts or 0) > 1
+
+
+def _next_commands(journal: Journal) -> set[str]:
+    """Return what a run does when it goes on, without what holds it: whoever carried it before may have begun that."""
+    state = deepcopy(journal.state)
+    issued = versions.issue(journal.plan, state)
+    open_ = {command["id"] for command in (*issued, *versions.pending(journal.plan, state))}
+    return (open_ | journal.unfired.keys()) - journal.held.keys()
 
 
 async def _retried(carrier: RunCarrier, run: str, entries: Sequence[JournalEntry]) -> list[JournalEntry]:

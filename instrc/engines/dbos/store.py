@@ -185,7 +185,10 @@ def trace_of(store: RunStore, engine: sa.Engine, run: str) -> list[Event]:
 
 
 class EventWriter:
-    """A sink that writes events into a store a moment later, in a thread of its own: no run waits for its trace."""
+    """A sink that writes events into a store a moment later, in a thread of its own: no run waits for its trace.
+
+    Only what may be done twice waits until that is written, since the process may die again in the middle of it.
+    """
 
     def __init__(self, engine: Callable[[], sa.Engine]) -> None:
         """`engine` is asked each time: the store may have been closed and opened again."""
@@ -204,6 +207,8 @@ class EventWriter:
                 self._thread.start()
                 atexit.register(self.close)
         self._events.put(event)
+        if event["event"] == "repeated":
+            self.flush()
 
     def flush(self) -> None:
         """Wait until what was taken in is written, for a few seconds."""

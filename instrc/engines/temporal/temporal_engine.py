@@ -246,13 +246,13 @@ class TemporalEngine(TracedEngine):
         client = await self._client()
         with trouble():
             rows = [row async for row in client.list_workflows(f'WorkflowType = "{documents.WORKFLOW}"')]
-        found = [row for row in rows if row.id.startswith(self.prefix)]
+        found = dict.fromkeys(row.id.removeprefix(self.prefix) for row in rows if row.id.startswith(self.prefix))
         async with self._served(carry=False):
             reader = await self._reader()
             reports: list[RunReport] = []
-            for row in found:
+            for run in found:  # once each, however often it was retried
                 with suppress(CompileError):  # a run that is deleted while they are listed
-                    reports.append(await reader.report(await reader.described(row.id.removeprefix(self.prefix))))
+                    reports.append(await reader.report(await reader.described(run)))
         return sorted(reports, key=lambda report: -(report.began or 0))
 
     async def show(self, run: str) -> RunReport:
@@ -370,11 +370,12 @@ class TemporalEngine(TracedEngine):
         require_ended(await self.show(run))
         client = await self._client()
         with trouble():
-            below = [row async for row in client.list_workflows(f'WorkflowType = "{documents.WORKFLOW}"')]
-            for name in (described.id, *(row.id for row in below if row.id.startswith(f"{described.id}/"))):
-                execution = WorkflowExecution(workflow_id=name)
-                asked = DeleteWorkflowExecutionRequest(namespace=client.namespace, workflow_execution=execution)
-                await client.workflow_service.delete_workflow_execution(asked)
+            rows = [row async for row in client.list_workflows(f'WorkflowType = "{documents.WORKFLOW}"')]
+            for row in rows:  # a run that was retried has several executions
+                if row.id == described.id or row.id.startswith(f"{described.id}/"):
+                    execution = WorkflowExecution(workflow_id=row.id, run_id=row.run_id)
+                    asked = DeleteWorkflowExecutionRequest(namespace=client.namespace, workflow_execution=execution)
+                    await client.workflow_service.delete_workflow_execution(asked)
         forget_trace(self.place, run)
         if self._traces is not None:
             await asyncio.to_thread(self._traces.forget, run)

@@ -22,6 +22,5 @@ def test_a_run_survives_kills_between_any_two_effects(kills: int, tmp_path: Path
     held([PROGRAM], tmp_path, kills)
 
 
-@pytest.mark.xfail(reason="the trace is written to the database by a thread: a kill can lose an event", strict=False)
 def test_a_run_in_postgresql_survives_kills(tmp_path: Path, postgres_server: Database, prepared_database: str) -> None:
     held([PROGRAM], tmp_path, 8, {"DYING_STORE": postgres_server.fresh(prepared_database)})
