@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.options import EngineName, OutputFile, ProblemFormat, RunId, Store, exit_on_problems, refuse_use
+from instrc.cli.options import EngineName, OutputFile, ProblemFormat, Quiet, RunId, Store, exit_on_problems, refuse_use
 from instrc.cli.output import PROBLEMS, Format, deliver_text, show, verdict
 from instrc.cli.running import deliver, engine, report_as_json, run_to_end
 from instrc.cli.terminal import write, write_error, write_report
@@ -162,9 +162,15 @@ def _text(events: Iterable[Event]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def cancel_command(run: RunId, store: Store = None, engine_name: EngineName = None, shape: ProblemFormat = Format.TEXT) -> None:
+def cancel_command(
+    run: RunId,
+    store: Store = None,
+    engine_name: EngineName = None,
+    quiet: Quiet = False,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
     """End a run; steps that it has completed are not undone."""
     with exit_on_problems(shape):
         report = run_to_end(engine(store, engine_name, run=run).cancel(run))
-    deliver(report, store=store, engine_name=engine_name)
+    deliver(report, quiet=quiet, store=store, engine_name=engine_name)
     raise typer.Exit(PROBLEMS if report.status == "failed" else 0)

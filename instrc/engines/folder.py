@@ -116,7 +116,7 @@ class FolderEngine(TracedEngine):
         saved = self._load(run)
         if _overdue(saved):
             await self._proceed(saved)
-        question = chosen(list(_report(saved).questions), step, run)
+        question = chosen(list((report := _report(saved)).questions), step, run, report)
         return await self._proceed(saved, lambda live: live.accept(question.id, data))
 
     async def cancel(self, run: str) -> RunReport:

@@ -18,6 +18,7 @@ from instrc.runtime.engine import (
     People,
     Question,
     Run,
+    RunReport,
     RunStatus,
     answer_copied,
     answer_of,
@@ -333,6 +334,11 @@ class LiveRun(Run):
         return copy_of(versions.record(self.plan, self.state))
 
     @property
+    def _report(self) -> RunReport:
+        record = versions.record(self.plan, self.state)
+        return RunReport(self.id, "", self.status, self._outcome, record=record)
+
+    @property
     def questions(self) -> list[Question]:
         """What the run waits for."""
         return [question.apart() for question in self._questions]
@@ -414,7 +420,7 @@ class LiveRun(Run):
     def accept(self, step: str, answer: JsonLike) -> None:
         """Take an answer in, without going on."""
         data = answer_copied(step, answer)
-        question = chosen(self._questions, step, self.id)
+        question = chosen(self._questions, step, self.id, self._report)
         below, slash, asked = question.id.partition("/")
         if slash:
             self.children[below].accept(asked, data)

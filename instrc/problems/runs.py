@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import did_you_mean
 
@@ -18,6 +20,10 @@ class RejectedAnswer(Problem):
         return f"the answer to `{self.step}` is not accepted, at `{self.pointer or '/'}`: {self.reason}"
 
 
+QuestionEnd: TypeAlias = Literal["answered", "overdue", "cancelled", "ended", "not asked"]
+"""Why nobody asks a question: `overdue`, its deadline has passed; `cancelled` and `ended`, so has the run."""
+
+
 class NoSuchQuestion(Problem):
     name = "no-such-question"
     message = "`{run}` has no open question `{step}`, or several of that name"
@@ -26,12 +32,22 @@ class NoSuchQuestion(Problem):
     step: str
     open: tuple[str, ...]
     """The open questions of the run."""
+    closed: QuestionEnd = "not asked"
 
     @property
     def hint(self) -> str | None:
+        if self.open and self.closed == "answered":
+            return f"`{self.step}` was answered already; its questions are {', '.join(f'`{each}`' for each in self.open)}"
         if self.open:
             return f"its questions are {', '.join(f'`{each}`' for each in self.open)}"
-        return f"it has no open questions; `instrc show {self.run}` shows its state"
+        why = {
+            "answered": f"`{self.step}` was answered already",
+            "overdue": f"the deadline of `{self.step}` has passed",
+            "cancelled": "the run was cancelled",
+            "ended": f"the run has ended without an answer to `{self.step}`",
+            "not asked": "it has no open questions",
+        }[self.closed]
+        return f"{why}; `instrc show {self.run}` shows its state"
 
 
 class NoSuchRun(Problem):

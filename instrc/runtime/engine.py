@@ -164,8 +164,11 @@ def question_command(question: Question) -> documents.UserCommand:
     }
 
 
-def chosen(questions: list[Question], step: str, run: str) -> Question:
-    """Return the question of a name: its id, a step, the bare name of a step, or its chunk."""
+def chosen(questions: list[Question], step: str, run: str, report: RunReport | None = None) -> Question:
+    """Return the question of a name: its id, a step, the bare name of a step, or its chunk.
+
+    If there is none, the problem says what has become of it, as far as the report of the run shows that.
+    """
     ways = (
         lambda question: question.id == step,
         lambda question: step in question.steps,
@@ -181,7 +184,22 @@ def chosen(questions: list[Question], step: str, run: str) -> Question:
     open_ = tuple(
         question.steps[0] if len(question.steps) == 1 and len(questions) == 1 else question.id for question in questions
     )
-    raise CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=open_)])
+    closed = "not asked" if report is None else _end_of_question(report, step)
+    raise CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=open_, closed=closed)])
+
+
+def _end_of_question(report: RunReport, step: str) -> problems.runs.QuestionEnd:
+    """Tell what has become of a question that is not open."""
+    name = step.rpartition(".")[2]
+    brought = _values_of_steps(report.record)
+    if name in brought or (not documents.is_numbered(name) and _bare_instruction(name) in map(documents.bare_name, brought)):
+        return "answered"
+    error = report.outcome["error"] if report.outcome is not None and report.outcome["status"] == "failed" else None
+    if error is not None and error["kind"] == "timeout":
+        return "overdue"
+    if report.status == "cancelled":
+        return "cancelled"
+    return "not asked" if report.outcome is None else "ended"
 
 
 def require_fit(wrong: Sequence[documents.Complaint] | None, step: str) -> None:

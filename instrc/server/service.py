@@ -266,7 +266,11 @@ class Service(Offers):
         if not isinstance(data, str):
             return data
         report = await self._report(run)
-        if report is None or (schema := chosen(list(report.questions), step, run).schema) is None or is_valid(data, schema):
+        if (
+            report is None
+            or (schema := chosen(list(report.questions), step, run, report).schema) is None
+            or is_valid(data, schema)
+        ):
             return data
         try:
             read = loads(data)

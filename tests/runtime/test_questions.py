@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from time import sleep
+
 import pytest
 
+import instrc
 from instrc import CompileError, Question
 from instrc.problems.runs import NoSuchQuestion  # the class of one problem
 from instrc.runtime.engine import chosen
@@ -25,3 +29,33 @@ def test_a_name_that_two_questions_have_is_none() -> None:
         [problem] = refused.value.problems
         assert isinstance(problem, NoSuchQuestion)
         assert problem.open == (ONE.id, again.id)
+
+
+TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+SOON = 'Ask_User(prompt) @ { within: "PT0.1S" }'
+BRANCH = 'const a = First_User(prompt); when a.text is "more" { Ask_User(a) }'
+
+
+@pytest.mark.parametrize(
+    ("program", "do", "closed"),
+    [
+        ("Ask_User(prompt)", lambda run: run.answer("ask", {"text": "t"}), "answered"),
+        (
+            'const a = Ask_User(prompt); when a.text is "t" { First_User(a) }',
+            lambda run: run.answer("ask", {"text": "t"}),
+            "answered",
+        ),
+        (SOON, lambda _: sleep(0.2), "overdue"),
+        ("Ask_User(prompt)", lambda run: run.cancel(), "cancelled"),
+        (BRANCH, lambda run: run.answer("first", {"text": "enough"}), "ended"),
+        (BRANCH, lambda _: None, "not asked"),
+    ],
+)
+def test_a_closed_question_says_what_has_become_of_it(program: str, do: Callable[[instrc.Run], object], closed: str) -> None:
+    run = instrc.run(program, "x", vibes={"Ask_User": TEXT, "First_User": TEXT})
+    do(run)
+    with pytest.raises(CompileError) as refused:
+        run.answer("ask", {"text": "t"})
+    [problem] = refused.value.problems
+    assert isinstance(problem, NoSuchQuestion)
+    assert problem.closed == closed

@@ -185,7 +185,7 @@ def test_a_person_is_asked_and_an_answer_may_come_from_another_process(project: 
     assert main(["answer", "one", "approve", "--data", '{"decision": "Approve"}']) == 0
     assert loads(capsys.readouterr().out)["status"] == "done"
     assert main(["answer", "one", "approve", "--data", '{"decision": "Approve"}']) == 1
-    assert "it has no open questions; `instrc show one`" in capsys.readouterr().err
+    assert "`approve` was answered already; `instrc show one`" in capsys.readouterr().err
     assert main(["show", "two"]) == 1
     assert "`instrc runs` lists" in capsys.readouterr().err
     assert main(["runs"]) == 0

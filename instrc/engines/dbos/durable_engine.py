@@ -272,7 +272,7 @@ class DurableEngine(TracedEngine):
         """Answer a question of a run; this process continues it if no other carries the runs of this store."""
         data = answer_copied(step, data)
         report = await self.show(run)
-        question = chosen(list(report.questions), step, run)
+        question = chosen(list(report.questions), step, run, report)
         child, slash, asked = question.id.rpartition("/")
         owner = f"{run}/{child}" if slash else run
         await self.asker.refuse_wrong(owner, asked, step, data)

@@ -267,7 +267,7 @@ class TemporalEngine(TracedEngine):
         described = await (await self._reader()).described(run)
         async with self._served(carry=True):
             report = await (await self._reader()).report(described)
-            question = chosen(list(report.questions), step, run)
+            question = chosen(list(report.questions), step, run, report)
             child, slash, asked = question.id.rpartition("/")
             handle = (await self._client()).get_workflow_handle(self.prefix + (f"{run}/{child}" if slash else run))
             letter: documents.AnswerMessage = {"answer": asked, "data": redacted(data)}
