@@ -23,7 +23,7 @@ from instrc.language.tables import CONTEXTUAL, END, FOLLOWED, START, Tables, tab
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.text.limits import BRACKET_LEVELS, REPORTED_MISTAKES
-from instrc.text.source import Source, Span
+from instrc.text.source import CONFLICT_MARK, Source, Span
 
 KEPT_RECIPES: Final = 20_000
 """Words in the recipes of the parser that are kept from one program to the next."""
@@ -217,7 +217,13 @@ def parse(source: Source, report: Report, start: int = 0, end: int | None = None
     if deep := too_deep(program):
         builder.problems[:] = [deep]
         program = Program(source, (), program.comments)
-    if len(builder.problems) > REPORTED_MISTAKES or builder.hopeless:
+    mark = CONFLICT_MARK.search(source.text) if builder.problems else None
+    if mark is not None and mark[0][0] != "=":  # a line under a title, where a page was taken for a program
+        from instrc.problems.statements import MergeConflict  # as above
+
+        builder.problems[:] = [MergeConflict(at=source.span(*mark.span()))]
+        program = Program(source, (), program.comments)
+    elif len(builder.problems) > REPORTED_MISTAKES or builder.hopeless:
         from instrc.problems.punctuation import TooManyMistakes  # as above
 
         first = tuple(builder.problems[:3])

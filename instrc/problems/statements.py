@@ -288,6 +288,12 @@ class ForeignStatement(Problem):
         return replacement(self.at, "tool", safe=False) if self.word == "export" else ()
 
 
+class MergeConflict(Problem):
+    name = "merge-conflict"
+    message = "this file has the marks of a merge conflict"
+    hint = "keep the lines of one version, or of both, and delete the marks"
+
+
 class UnknownOperator(Problem):
     name = "unknown-operator"
     message = "`{text}` is not an operator here"

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from typing import Final
 
 import msgspec
+
+CONFLICT_MARK: Final = re.compile(r"^(?:<{7}|={7}|>{7})(?: .*)?$", re.MULTILINE)
+"""A line that a merge of two versions of a file leaves where they differ: the first is that of the conflict."""
 
 # Text and places in it.
 #

@@ -15,7 +15,7 @@ from instrc.text import files
 from instrc.text.arguments import excerpt
 from instrc.text.files import TomlError, read_regular, read_toml
 from instrc.text.jsontext import dumps
-from instrc.text.source import Source, Span
+from instrc.text.source import CONFLICT_MARK, Source, Span
 from instrc.vibes.uri import evergreen_of, short
 from instrc.vibes.vibe import Vibe
 
@@ -33,7 +33,6 @@ FORMAT = 1
 _HEAD = "# Written by `instrc lock`. `--locked` takes exactly these vibes; `instrc lock --check` says what has changed.\n"
 _DIGITS = 64
 _FIELDS = ("reference", "version", "file", "sha256")
-_CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7})(?: .*)?$", re.MULTILINE)
 """A line that git writes into a file that it could not merge."""
 
 
@@ -139,7 +138,7 @@ def read_lock(path: Path, text: str) -> Lock:
     except TomlError as error:
         from instrc.vibes.settings import error_place  # as in `_invalid`
 
-        if (mark := _CONFLICT.search(text)) is not None:
+        if (mark := CONFLICT_MARK.search(text)) is not None:
             reason = "it has the marks of a merge conflict"
             raise _invalid(path, text, reason, at=mark.span()) from None
         place = error_place(Source(path.as_posix(), text), error)

@@ -14,7 +14,7 @@ from instrc.problems.problem import CompileError
 from instrc.text.jsontext import loads, repeated_members
 from instrc.text.jsonvalue import Json, JsonSyntaxError
 from instrc.text.limits import VIBE_BYTES
-from instrc.text.source import Source, Span
+from instrc.text.source import CONFLICT_MARK, Source, Span
 from instrc.vibes.uri import file_too_large, invalid_vibe
 
 if TYPE_CHECKING:
@@ -112,6 +112,8 @@ def _value(source: Source, referrer: Span | None) -> Json:
         value = loads(source.text)
         repeated = repeated_members(source.text, value)
     except JsonSyntaxError as error:
+        if (mark := CONFLICT_MARK.search(source.text)) is not None:
+            raise invalid_vibe([(source.span(*mark.span()), "it has the marks of a merge conflict")], referrer) from None
         raise _invalid(source, error.offset, error.reason, referrer) from None
     if repeated:
         raise invalid_vibe(((source.span(each.start, each.end), each.reason) for each in repeated), referrer)

@@ -31,6 +31,13 @@ def test_marks_before_lines_are_one_mistake(text: str, mark: str) -> None:
     assert problems(text) == [("line-marks", mark)]
 
 
+@pytest.mark.parametrize("before", ["", "const x = Identify(prompt);\n"])
+def test_the_marks_of_a_merge_are_one_mistake(before: str) -> None:
+    conflict = "<<<<<<< HEAD\nDraft(x)\n=======\nSend(x, y)\n>>>>>>> other\n"
+    assert problems(before + conflict) == [("merge-conflict", "<<<<<<< HEAD")]
+    assert problems("/*\n=======\n*/ Draft") == []
+
+
 @pytest.mark.parametrize(
     "text",
     [
