@@ -169,6 +169,7 @@ def chosen(questions: list[Question], step: str, run: str, report: RunReport | N
 
     If there is none, the problem says what has become of it, as far as the report of the run shows that.
     """
+    step = arguments.as_plain(arguments.text("step", step))
     ways = (
         lambda question: question.id == step,
         lambda question: step in question.steps,
@@ -628,7 +629,9 @@ class Run(ABC):
 
     async def fork_async(self, step: str | None = None, *, set: Mapping[str, Json] | None = None, id: str | None = None) -> Run:  # noqa: A002  -- their names
         """Do what `fork` does, from code that is asynchronous."""
-        return await self._fork_async(ForkOptions(step, set or {}, id))
+        given = {} if set is None else dict(arguments.mapping("set", set))
+        edits = {arguments.text("set", key): answer_copied(key, value) for key, value in arguments.as_plain(given).items()}
+        return await self._fork_async(ForkOptions(_plain_text("step", step), edits, _plain_text("id", id)))
 
     def fork(self, step: str | None = None, *, set: Mapping[str, Json] | None = None, id: str | None = None) -> Run:  # noqa: A002  -- their names
         """Begin another run with what is recorded of this one, and return it; this one stays as it is.
@@ -645,7 +648,8 @@ class Run(ABC):
         self, step: str | None = None, *, new_key: bool = False, requests: int | None = None, tokens: int | None = None
     ) -> Run:
         """Do what `retry` does, from code that is asynchronous."""
-        return await self._retry_async(RetryOptions(step, new_key, requests, tokens))
+        limits = arguments.whole_or_none("requests", requests), arguments.whole_or_none("tokens", tokens)
+        return await self._retry_async(RetryOptions(_plain_text("step", step), arguments.truth("new_key", new_key), *limits))
 
     def retry(
         self, step: str | None = None, *, new_key: bool = False, requests: int | None = None, tokens: int | None = None
@@ -731,6 +735,7 @@ class Run(ABC):
         `as_` is the class of the value, as for `value_as`.
         A `CompileError` if the run has not come to the step, or several have the name.
         """
+        name = arguments.as_plain(arguments.text("name", name))
         record = self.record or {}
         only = self.only_step
         values = _values_of_steps(record) if only is None else dict(zip([only], record.values(), strict=False))
@@ -775,6 +780,11 @@ class Run(ABC):
             if event["event"] == "answered" and (event["run"], event["id"]) not in rejected:
                 found |= {f"{event['id']}.{path}": value for path, value in event["metrics"].items()}
         return found
+
+
+def _plain_text(name: str, value: str | None) -> str | None:
+    """Return a text, or nothing, that a caller gives, in Python's own class; a `TypeError` for anything else."""
+    return arguments.as_plain(arguments.text_or_none(name, value))
 
 
 def _bare_instruction(name: str) -> str:

@@ -327,10 +327,17 @@ def as_instance(value: Json, output: Json, violations: Sequence[Violation], mode
         kind = "a text" if isinstance(model, str) else "a dict"
         message = f"{arguments.excerpt(model)} is {kind}, not a pydantic model, dataclass or TypedDict: give the class itself"
         raise TypeError(message)
-    name = "TypeAdapter" if is_adapter(model) else getattr(model, "__name__", model)
     refusals: list[InvalidAnswer] = []
     try:
         adapter = model if is_adapter(model) else TypeAdapter[object](cast("type[object]", with_readable_dicts(model)))
+        name = "TypeAdapter" if adapter is model else getattr(model, "__name__", arguments.excerpt(model))
+    except PydanticUserError as error:
+        message = f"{arguments.excerpt(model)} is not a pydantic model, dataclass or TypedDict ({why_undescribed(error, model)})"
+        raise TypeError(message) from error
+    except Exception as error:  # whatever the code of a foreign value raises when it is looked at
+        message = f"{arguments.excerpt(model)} is not a pydantic model, dataclass or TypedDict"
+        raise TypeError(message) from error
+    try:
         for said in (value, output):
             try:
                 made = adapter.validate_json(_text(said))
@@ -345,7 +352,7 @@ def as_instance(value: Json, output: Json, violations: Sequence[Violation], mode
                 return made
         steps = _steps_of(output, adapter) if step is None else []
     except PydanticUserError as error:
-        message = f"{model!r} is not a pydantic model, dataclass or TypedDict ({why_undescribed(error, model)})"
+        message = f"{arguments.excerpt(model)} is not a pydantic model, dataclass or TypedDict ({why_undescribed(error, model)})"
         raise TypeError(message) from error
     raise CompileError([_step_needed(steps, name)] if steps else refusals)
 

@@ -85,6 +85,44 @@ def test_hard_values_end_well_wherever_they_are_given(hard: str, tmp_path: Path,
         assert process_time() - started < 20, (name, place)
 
 
+def asking() -> instrc.Run:
+    """Return a run that has done a step and waits for a person."""
+    text = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    vibes = {"Draft": text, "Approve_User": text}
+    model = instrc.Scripted({"draft": {"text": "t"}})
+    return instrc.run("const d = Draft(prompt); Approve_User(d)", "x", vibes=vibes, model=model)
+
+
+METHODS: dict[str, Callable[[instrc.Run, Any], object]] = {
+    "answer(step)": lambda run, hard: run.answer(hard, {"text": "t"}),
+    "answer(data)": lambda run, hard: run.answer("approve", hard),
+    "step(name)": lambda run, hard: run.step(hard),
+    "step(as_)": lambda run, hard: run.step("draft", as_=hard),
+    "value_as": lambda run, hard: run.value_as(hard),
+    "output_as": lambda run, hard: run.output_as(hard),
+    "retry(step)": lambda run, hard: run.retry(hard),
+    "retry(new_key)": lambda run, hard: run.retry(new_key=hard),
+    "retry(requests)": lambda run, hard: run.retry(requests=hard),
+    "retry(tokens)": lambda run, hard: run.retry(tokens=hard),
+    "fork(step)": lambda run, hard: run.fork(hard),
+    "fork(set)": lambda run, hard: run.fork(set=hard),
+    "fork(set=a result)": lambda run, hard: run.fork(set={"draft": hard}),
+    "fork(id)": lambda run, hard: run.fork(id=hard),
+}
+
+
+@pytest.mark.parametrize("hard", HARD)
+@pytest.mark.parametrize("method", METHODS)
+def test_hard_values_end_well_in_a_run(method: str, hard: str) -> None:
+    def work() -> object:
+        try:
+            return METHODS[method](asking(), HARD[hard]())
+        except instrc.RunFailedError as error:
+            return str(error)
+
+    ends_well(work)
+
+
 @pytest.mark.parametrize("key", [None, 1, 1.5, True, b"a", ("a",)])
 def test_a_key_that_is_no_text_is_refused_on_purpose(key: Any) -> None:
     with pytest.raises(TypeError, match="a key of JSON is a text"):
