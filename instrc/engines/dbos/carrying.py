@@ -466,6 +466,7 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     if steps:
         effects.tell("resumed", steps=len(steps))
     port.begun = begun_before(await asyncio.to_thread(store.trace_of, carrier.location, carrier.engine, run), run)
+    port.begun -= journal.held.keys()  # these have ended: what is known to have failed was not perhaps done
     if not carrier.location.is_local and (bool(steps) or await asyncio.to_thread(_was_begun, carrier.client, run)):
         port.begun |= _next_commands(journal)  # a kill loses the last events of a trace, but not what was to be done next
     for command in journal.unfired.values():
