@@ -1,0 +1,1 @@
+"""Evaluation of programs: cases with expected results, checks, repeated runs, reports."""

@@ -1,0 +1,206 @@
+"""What an evaluation has found: for each case, each repetition and each check a score, with what it took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from statistics import fmean
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_object
+
+RESULT_FORMAT: Final = 1
+"""Of the JSON of an evaluation."""
+
+
+class CheckResult(Struct, frozen=True, kw_only=True):
+    """What one check says of one run of a case."""
+
+    name: str
+    score: float
+    """From 0 to 1; 0 where the run has not come to its end."""
+    passed: bool
+    reason: str = ""
+    """Why it has not passed."""
+
+
+class StepUse(Struct, frozen=True, kw_only=True):
+    """What the answers of a model for one step, or for the steps of one chunk, took in one run of a case."""
+
+    step: str
+    requests: int = 0
+    rejected: int = 0
+    """First answers that were not accepted: the model was asked again."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+    cost: float | None = None
+    """US dollars; `None` where nobody knows."""
+
+
+class CaseResult(Struct, frozen=True, kw_only=True):
+    """One run of one case: what came out, and what each check says of it."""
+
+    case: str
+    """The id of the case, distinct in its data set."""
+    repeat: int = 1
+    """Which run of the case, from 1."""
+    checks: tuple[CheckResult, ...] = ()
+    tags: tuple[str, ...] = ()
+    weight: float = 1.0
+    input: Json = None
+    expected: Json = None
+    value: Json = None
+    """What the last step has brought; `None` if the run has not come to its end."""
+    error: str | None = None
+    """Why the run has not come to its end: it counts as failed in every check."""
+    unanswered: bool = False
+    """A provider gave no answer, or the budget was used up: another attempt may succeed."""
+    steps: tuple[StepUse, ...] = ()
+    seconds: float = 0.0
+    trace: str = ""
+    """The id of the run, by which its trace is found."""
+    kept: bool = False
+    """It is from an earlier evaluation of the same program, model and case: nobody was asked again."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the run came to its end and every check has passed."""
+        return self.error is None and all(check.passed for check in self.checks)
+
+    @property
+    def requests(self) -> int:
+        """How often models were asked."""
+        return sum(step.requests for step in self.steps)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that models have read and written."""
+        return sum(step.input_tokens + step.output_tokens for step in self.steps)
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars, as far as they are known; `None` if no price is."""
+        return total_cost(self.steps)
+
+    def score(self, check: str | None = None) -> float | None:
+        """Return the score of a check, or 1 or 0 for whether all have passed; `None` if the case has no such check."""
+        if check is None:
+            return float(self.passed)
+        return next((each.score for each in self.checks if each.name == check), None)
+
+    def pass_of(self, check: str | None = None) -> bool | None:
+        """Return whether a check, or all, have passed; `None` if the case has no such check."""
+        if check is None:
+            return self.passed
+        return next((each.passed for each in self.checks if each.name == check), None)
+
+
+class EvaluationResult(Struct, frozen=True, kw_only=True):
+    """All runs of a data set with one version of a program and one model."""
+
+    program: str
+    results: tuple[CaseResult, ...]
+    """By case, in the order of the data set, and then by repetition."""
+    model: str = ""
+    version: str = ""
+    """What tells this version from another one: a revision, a file, what was changed."""
+    cases: int = 0
+    """How many cases the data set has, those that were not run included."""
+    repeats: int = 1
+    seconds: float = 0.0
+    stopped: str | None = None
+    """Why not every case was run."""
+    invented: tuple[str, ...] = ()
+    """What was made from schemas: `answers` of models, `results` of activities."""
+    format: int = RESULT_FORMAT
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """The names of all checks, in the order in which they first occur."""
+        return tuple(dict.fromkeys(check.name for result in self.results for check in result.checks))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """All tags, in the order in which they first occur."""
+        return tuple(dict.fromkeys(tag for result in self.results for tag in result.tags))
+
+    def by_case(self, tag: str | None = None) -> dict[str, list[CaseResult]]:
+        """Return the results of each case, or of each with a tag, by its id."""
+        found: dict[str, list[CaseResult]] = {}
+        for result in self.results:
+            if tag is None or tag in result.tags:
+                found.setdefault(result.case, []).append(result)
+        return found
+
+    def scores(self, check: str | None = None, tag: str | None = None) -> dict[str, float]:
+        """Return the score of each case by its id, the mean of its repetitions; without a `check` the share that passed."""
+        found: dict[str, float] = {}
+        for case, results in self.by_case(tag).items():
+            if scores := [score for result in results if (score := result.score(check)) is not None]:
+                found[case] = fmean(scores)
+        return found
+
+    def passes(self, check: str | None = None, tag: str | None = None) -> dict[str, float]:
+        """Return the share of the repetitions of each case that passed a check, or all of them, by its id."""
+        found: dict[str, float] = {}
+        for case, results in self.by_case(tag).items():
+            if passes := [passed for result in results if (passed := result.pass_of(check)) is not None]:
+                found[case] = fmean(passes)
+        return found
+
+    def rows(self) -> list[JsonObject]:
+        """Return one flat row for each check of each run, as `pandas.DataFrame` takes them."""
+        return list(self._rows())
+
+    def _rows(self) -> Iterator[JsonObject]:
+        for result in self.results:
+            for check in result.checks:
+                yield {
+                    "program": self.program,
+                    "version": self.version,
+                    "model": self.model,
+                    "case": result.case,
+                    "repeat": result.repeat,
+                    "tags": ",".join(result.tags),
+                    "weight": result.weight,
+                    "check": check.name,
+                    "score": check.score,
+                    "passed": check.passed,
+                    "reason": check.reason,
+                    "error": result.error,
+                    "requests": result.requests,
+                    "rejected": sum(step.rejected for step in result.steps),
+                    "input_tokens": sum(step.input_tokens for step in result.steps),
+                    "output_tokens": sum(step.output_tokens for step in result.steps),
+                    "cost": result.cost,
+                    "seconds": result.seconds,
+                    "kept": result.kept,
+                    "trace": result.trace,
+                }
+
+    def to_json(self) -> JsonObject:
+        """Return all of it as plain JSON."""
+        made: Json = msgspec.to_builtins(self)
+        return as_object(made)
+
+    @classmethod
+    def from_json(cls, value: Json) -> EvaluationResult:
+        """Return the evaluation that `to_json` has written; `ValueError` if it is none."""
+        found = msgspec.convert(value, cls)  # a `msgspec.ValidationError` is a `ValueError`
+        if found.format != RESULT_FORMAT:
+            message = f"its format is {found.format}, and this release reads {RESULT_FORMAT}"
+            raise ValueError(message)
+        return found
+
+    def __str__(self) -> str:
+        return dumps(self.to_json())
+
+
+def total_cost(steps: Iterable[StepUse]) -> float | None:
+    """Return what steps have cost, as far as it is known; `None` if it is known of none."""
+    costs = [step.cost for step in steps if step.cost is not None]
+    return sum(costs) if costs else None
