@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
@@ -31,9 +32,22 @@ class StoreLock(Protocol):
     def release(self) -> None:
         """Give it free."""
 
+    def alone(self) -> AbstractContextManager[None]:
+        """Make tables and queues while no other process does."""
+
+    def take(self, run: str) -> str | None:
+        """Take a run, by the id of the one that began all others; return the queue of another worker that carries it."""
+
+    def left(self) -> list[str]:
+        """Return runs that workers have left which died, and runs that nobody has taken for a while."""
+
     @property
     def is_locked(self) -> bool:
         """Whether it is still held: that of a server ends with the connection."""
+
+    @property
+    def queue(self) -> str | None:
+        """The queue by which its holder goes on with runs that are its own; `None` if all runs of the store are."""
 
 
 class StoreWatch(Protocol):
@@ -69,8 +83,11 @@ class RunStore(Protocol):
     def open(self) -> sa.Engine:
         """Return an engine whose connections lose nothing and wait for one another; make what has to be there."""
 
-    def lock(self, engine: sa.Engine) -> StoreLock | None:
-        """Return the lock of the store; `None` if another process holds it. It ends with the process that holds it."""
+    def lock(self, engine: sa.Engine, *, shared: bool = False) -> StoreLock | None:
+        """Return the lock of the store; `None` if another process holds it. It ends with the process that holds it.
+
+        One that is `shared` goes together with others that are: workers, each with runs of its own. A folder has none.
+        """
 
     def watch(self, engine: sa.Engine) -> StoreWatch:
         """Return what tells of writes."""

@@ -357,8 +357,9 @@ _PATIENCE = 5.0
 class Claims:
     """The runs that this process carries, or is about to carry."""
 
-    def __init__(self, client: DBOSClient) -> None:
+    def __init__(self, client: DBOSClient, queue: str) -> None:
         self.client = client
+        self._queue = queue
         self.live: dict[str, Live] = {}
         self._executor = ""
         self._left: set[str] = set()
@@ -382,14 +383,18 @@ class Claims:
             elif row is None or row.status not in {"PENDING", "ENQUEUED"}:
                 self._drop(run, live)
                 return live
-            elif row.status == "PENDING" and not await self._is_taken(row, live):  # else it is in the queue already
-                await asyncio.to_thread(self.client.resume_workflow, run, queue_name=store.QUEUE)
+            elif self._is_elsewhere(row) or (row.status == "PENDING" and not await self._is_taken(row, live)):
+                await asyncio.to_thread(self.client.resume_workflow, run, queue_name=self._queue)
         except BaseException:
             self.live.pop(run, None)
             raise
         if live.over and live.task is None:  # it was cancelled while it was put into the queue
             await self.cancel(run)
         return live
+
+    def _is_elsewhere(self, row: WorkflowStatus) -> bool:
+        """Tell whether a run is in the queue of a worker that has died."""
+        return row.status == "ENQUEUED" and row.queue_name not in {store.QUEUE, self._queue}
 
     async def _is_taken(self, row: WorkflowStatus, live: Live) -> bool:
         """Tell whether DBOS has taken a run out of the queue for this process; to put it there again would begin it twice."""

@@ -188,7 +188,7 @@ class StoreClient:
 
 # The engine `durable`: runs survive the process that carries them, and nothing that is recorded is done again.
 #
-# One process carries the runs of a store, the first that holds its lock.
+# One process carries the runs of a store, the first that holds its lock; on a server, any number of workers carry some each.
 # Others begin runs, answer and cancel through the store; when that process ends, whoever waits for a run takes it over.
 
 
@@ -204,6 +204,8 @@ class DurableEngine(TracedEngine):
         super().__init__(self.location.folder, equip, options)
         self.asker: StoreClient = StoreClient(self.location)
         self._runner: Runner | None = None
+        self._shares: bool = False
+        """Whether it works beside other workers of the store."""
         self._events: store.EventWriter = store.EventWriter(self.asker.db)
 
     def trace(self, run: str) -> list[Event]:
@@ -237,7 +239,7 @@ class DurableEngine(TracedEngine):
     async def start(self, launch: Launch) -> RunReport:
         """Begin a run, and wait until it ends or waits for somebody; a run that was begun in the same way goes on."""
         begun = launch_json(launch)
-        async with self._carrier_with_tables() as runner:
+        async with self._carrier_with_tables(launch.run) as runner:
             row = await self.asker.find(launch.run)
             if row is not None:
                 _refuse_another(row, begun)
@@ -277,7 +279,7 @@ class DurableEngine(TracedEngine):
         owner = f"{run}/{child}" if slash else run
         await self.asker.refuse_wrong(owner, asked, step, data)
         letter = store.Letter(token_hex(16), owner, {"answer": asked, "data": data})
-        async with self._carrier() as runner:
+        async with self._carrier(run) as runner:
             if runner is not None:
                 taken = await runner.away(_deliver_answer(runner, letter, run.partition("/")[0]))
         if runner is None:
@@ -297,7 +299,7 @@ class DurableEngine(TracedEngine):
             for each in (row, *below):
                 if each.status not in _ENDED:
                     await self.asker.ask(lambda client, each=each: client.cancel_workflow(each.workflow_id))  # type: ignore[misc]  # a default is not inferred
-            if runner is not None and runner.enter():
+            if runner is not None and await runner.owns(run) and runner.enter():
                 try:
                     await runner.away(runner.cancel(run))
                 finally:
@@ -313,7 +315,7 @@ class DurableEngine(TracedEngine):
         if row.status == "CANCELLED":
             raise CompileError([problems.runs.NoSuchQuestion(run=run, step="", open=())])
         if row.status not in _ENDED:
-            async with self._carrier() as runner:
+            async with self._carrier(run) as runner:
                 if runner is not None:
                     with store.trouble(self.location):
                         await runner.away(_settle(runner, runner.resume(run.partition("/")[0])))
@@ -330,7 +332,7 @@ class DurableEngine(TracedEngine):
 
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
         """Go on with a run that has failed, or that is held; a process that serves an activity of it goes on first."""
-        async with self._carrier_with_tables() as runner:
+        async with self._carrier_with_tables(run) as runner:
             letter = await self._send_retry(run, options)
             if runner is not None:
                 await runner.away(_deliver_answer(runner, letter, run.partition("/")[0]))
@@ -391,24 +393,32 @@ class DurableEngine(TracedEngine):
         return False
 
     async def claim(self) -> bool:
-        """Take the runs of the store; `False` if another process carries those of a server, a problem if those of a folder."""
+        """Take the runs of the store, of a server beside other workers.
+
+        `False` if a process that is no worker carries those of a server, a problem if another carries those of a folder.
+        """
+        self._shares = not self.location.is_local
         runner = await asyncio.to_thread(self._open)
         if runner is None and self.location.is_local:
             raise CompileError([problems.runs.StoreInUse(store=self.location.shown)])
         return runner is not None
 
     async def serve(self, stop: asyncio.Event) -> int:
-        """Carry all runs of the store until `stop`; return how many went on. Another process that does so is a problem.
+        """Carry runs of the store until `stop`; return how many went on at the beginning.
 
+        Of a folder these are all. On a server each worker takes some, and those that a worker has left which died.
         An `UnreachableError` if the server of a database ends meanwhile: the runs are left as they are.
         """
+        if not await self.claim():
+            raise CompileError([problems.runs.StoreInUse(store=self.location.shown)])
+        roots: list[str] = []
         async with self._carrier() as runner:
-            if runner is None:
-                raise CompileError([problems.runs.StoreInUse(store=self.location.shown)])
+            assert runner is not None
             rows = await self.asker.ask(lambda client: client.list_workflows(name=store.WORKFLOW, status=["PENDING", "ENQUEUED"]))
-            roots = [row.workflow_id for row in rows if "/" not in row.workflow_id]
-            for run in roots:
-                await runner.away(runner.resume(run))
+            for run in (row.workflow_id for row in rows if "/" not in row.workflow_id):
+                if await runner.owns(run):
+                    roots.append(run)
+                    await runner.away(runner.resume(run))
         while not stop.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), None if self.location.is_local else _LOOK)
@@ -434,21 +444,21 @@ class DurableEngine(TracedEngine):
         return self._runner if self._runner is not None and not self._runner.closing else None
 
     @asynccontextmanager
-    async def _carrier(self) -> AsyncIterator[Runner | None]:
-        """Hold what carries the runs in this process, so that nobody closes it meanwhile; `None` if another process does."""
+    async def _carrier(self, run: str | None = None) -> AsyncIterator[Runner | None]:
+        """Hold what carries the runs, or one run, in this process, so that nobody closes it meanwhile; `None` if another does."""
         while (runner := await asyncio.to_thread(self._open)) is not None and not runner.enter():
             pass  # it was closed since then
         try:
-            yield runner
+            yield runner if runner is None or run is None or await runner.owns(run) else None
         finally:
             if runner is not None:
                 runner.leave()
 
     @asynccontextmanager
-    async def _carrier_with_tables(self) -> AsyncIterator[Runner | None]:
+    async def _carrier_with_tables(self, run: str) -> AsyncIterator[Runner | None]:
         """Do what `_carrier` does; another process that carries the runs has made its tables by then."""
         while True:
-            async with self._carrier() as runner:
+            async with self._carrier(run) as runner:
                 if runner is not None or await self.asker.is_there():
                     yield runner
                     return
@@ -466,7 +476,7 @@ class DurableEngine(TracedEngine):
         if (other := Runner.current) is not None and not other.retire():
             raise CompileError([problems.runs.StoreInUse(store=other.location.shown)])
         with store.trouble(self.location):
-            lock = self.location.lock(self.asker.db())
+            lock = self.location.lock(self.asker.db(), shared=self._shares)
         if lock is None:
             return None
         runner = Runner(self.location, self.asker.db(), lock, self._make_effects, self.people)
@@ -487,7 +497,7 @@ class DurableEngine(TracedEngine):
             row = await self.asker.row(run)
             if row.status in _ENDED or (row.status == "PENDING" and (await self.show(run)).status != "running"):
                 return await self.show(run)
-            async with self._carrier() as runner:
+            async with self._carrier(run) as runner:
                 pass
             if runner is not None:
                 return await self.resume(run)

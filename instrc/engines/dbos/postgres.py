@@ -1,15 +1,34 @@
-"""Runs in a PostgreSQL database, `postgresql://USER:PASSWORD@HOST/NAME`, and an advisory lock of its server."""
+"""Runs in a PostgreSQL database, `postgresql://USER:PASSWORD@HOST/NAME`, and advisory locks of its server.
+
+A process that carries runs for itself holds the one lock of the store.  Any number of workers hold it together.
+Each of them holds a second lock as well, on a number of its own, which its connection gives free when the process dies;
+the table `instrc_owners` notes which worker carries a run.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import randbits
+from typing import Final
 
 import sqlalchemy as sa
 
-from instrc.engines.stores import USUAL_FOLDER, StoreLock
+from instrc.engines.dbos.store import QUEUE, WORKFLOW
+from instrc.engines.stores import USUAL_FOLDER
 
-_LOCK_NUMBER = 0x696E73747263
+_LOCK_NUMBER: Final = 0x696E73747263
 """`instrc` as a number."""
+_SETUP_NUMBER: Final = _LOCK_NUMBER + 1
+_NUMBER_BITS: Final = 62
+"""Of the number of a worker, above those of the store."""
+_KEEPALIVE: Final = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3}
+"""A connection whose other end has vanished without a word is given up after eleven seconds, on both ends."""
+_UNTAKEN: Final = 2000
+"""Milliseconds for a worker to take a run that it has begun or got from a queue."""
+_AT_ONCE: Final = 100
+"""Runs that one look finds."""
 
 
 class PostgresStore:
@@ -33,31 +52,55 @@ class PostgresStore:
     def open(self) -> sa.Engine:
         """Return an engine that notices connections which the server has ended."""
         said = {"client_encoding": "utf8"}  # a database made where the language is `C` has no encoding: texts would come as bytes
-        return sa.create_engine(self._url, pool_size=20, pool_pre_ping=True, connect_args=said)
+        return sa.create_engine(self._url, pool_size=20, pool_pre_ping=True, connect_args={**said, **_KEEPALIVE})
 
-    def lock(self, engine: sa.Engine) -> StoreLock | None:
+    def lock(self, engine: sa.Engine, *, shared: bool = False) -> ServerLock | None:
         """Return an advisory lock, which its connection holds; `None` if another process holds it."""
         connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        if connection.execute(sa.text(f"SELECT pg_try_advisory_lock({_LOCK_NUMBER})")).scalar():
-            connection.detach()
-            return AdvisoryLock(connection)
-        connection.close()
-        return None
+        take = "pg_try_advisory_lock_shared" if shared else "pg_try_advisory_lock"
+        if not connection.execute(sa.text(f"SELECT {take}({_LOCK_NUMBER})")).scalar():
+            connection.close()
+            return None
+        connection.detach()
+        for name, value in _KEEPALIVE.items():
+            connection.execute(sa.text(f"SET tcp_{name} = {value}"))
+        return WorkerLock(connection, engine) if shared else ServerLock(connection)
 
     def watch(self, engine: sa.Engine) -> ServerWatch:  # noqa: ARG002  -- the server cannot say
         """Return what says that there may always be something new."""
         return ServerWatch()
 
 
-class AdvisoryLock:
-    """A lock that a connection holds."""
+class ServerLock:
+    """A lock that a connection holds, of a process that carries all runs of the store."""
+
+    queue: str | None = None
 
     def __init__(self, connection: sa.Connection) -> None:
         self.connection = connection
 
     def release(self) -> None:
-        """End the connection."""
+        """Give it free at once, and end the connection; a server that is gone has done so."""
+        with suppress(sa.exc.SQLAlchemyError):
+            self.connection.execute(sa.text("SELECT pg_advisory_unlock_all()"))
         self.connection.close()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Make tables and queues while no other process does."""
+        self.connection.execute(sa.text(f"SELECT pg_advisory_lock({_SETUP_NUMBER})"))
+        try:
+            yield
+        finally:
+            self.connection.execute(sa.text(f"SELECT pg_advisory_unlock({_SETUP_NUMBER})"))
+
+    def take(self, run: str) -> str | None:  # noqa: ARG002  -- all runs are its own
+        """Return that no other process carries a run."""
+        return None
+
+    def left(self) -> list[str]:
+        """Return nothing: whoever is asked for a run goes on with it."""
+        return []
 
     @property
     def is_locked(self) -> bool:
@@ -67,6 +110,53 @@ class AdvisoryLock:
         except sa.exc.SQLAlchemyError:
             return False
         return True
+
+
+_LIVING = """(SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND granted
+  AND objsubid = 1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"""
+"""The numbers of all workers that live."""
+_OWNERS = "CREATE TABLE IF NOT EXISTS instrc_owners (run TEXT PRIMARY KEY, worker BIGINT NOT NULL)"
+_TAKE = f"""INSERT INTO instrc_owners AS o (run, worker) VALUES (:run, :me)
+  ON CONFLICT (run) DO UPDATE SET worker = CASE WHEN o.worker IN {_LIVING} THEN o.worker ELSE :me END RETURNING worker"""  # noqa: S608  -- constants of this module
+_LEFT = f"""SELECT w.workflow_uuid FROM dbos.workflow_status w LEFT JOIN instrc_owners o ON o.run = w.workflow_uuid
+  WHERE w.name = '{WORKFLOW}' AND w.status IN ('PENDING', 'ENQUEUED') AND position('/' IN w.workflow_uuid) = 0
+  AND CASE WHEN o.worker IS NOT NULL THEN o.worker NOT IN {_LIVING}
+      ELSE (w.status = 'PENDING' OR w.queue_name <> '{QUEUE}')
+        AND w.updated_at < extract(epoch FROM now()) * 1000 - {_UNTAKEN} END
+  LIMIT {_AT_ONCE}"""  # noqa: S608  -- as above
+_ENDED = f"""DELETE FROM instrc_owners o USING dbos.workflow_status w WHERE o.run = w.workflow_uuid
+  AND (o.worker = :me OR o.worker NOT IN {_LIVING})
+  AND w.status NOT IN ('PENDING', 'ENQUEUED')"""  # noqa: S608  -- as above
+
+
+class WorkerLock(ServerLock):
+    """The lock of a worker that shares the store with others, and the runs that are its own."""
+
+    def __init__(self, connection: sa.Connection, engine: sa.Engine) -> None:
+        super().__init__(connection)
+        self._engine = engine
+        self._number = randbits(_NUMBER_BITS) | 1 << (_NUMBER_BITS - 1)
+        self.queue = _queue_of(self._number)
+        connection.execute(sa.text(f"SELECT pg_advisory_lock({self._number})"))
+        with self.alone():
+            connection.execute(sa.text(_OWNERS))
+
+    def take(self, run: str) -> str | None:
+        """Take a run, unless a worker that lives carries it: return the queue of that one then."""
+        with self._engine.begin() as connection:
+            owner = connection.execute(sa.text(_TAKE), {"run": run, "me": self._number}).scalar_one()
+        return None if owner == self._number else _queue_of(owner)
+
+    def left(self) -> list[str]:
+        """Return runs whose worker has died, and runs that nobody has taken; forget which of its own have ended."""
+        with self._engine.begin() as connection:
+            connection.execute(sa.text(_ENDED), {"me": self._number})
+            return list(connection.execute(sa.text(_LEFT)).scalars())
+
+
+def _queue_of(worker: int) -> str:
+    """Return the queue of a worker: nobody else looks into it."""
+    return f"{QUEUE}-{worker:x}"
 
 
 class ServerWatch:

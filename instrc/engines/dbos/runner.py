@@ -113,7 +113,7 @@ class Rest:
         self.asleep: bool = False
         self.parked: dict[str, float | None] = {}
         """Runs that were left because all waited, and when the next timer of each ends."""
-        self._since = monotonic()
+        self._since = self._looked = monotonic()
         self._turning = asyncio.Lock()
         self._letters: dict[str, asyncio.Task[None]] = {}
         self._watching: asyncio.Task[None] | None = None
@@ -146,6 +146,11 @@ class Rest:
             await self._read()
         for run in [run for run, due in self.parked.items() if due is not None and due <= time()]:
             await self.runner.resume(run)
+        if self.runner.lock.queue is not None and monotonic() > self._looked + SLOW_POLL:
+            self._looked = monotonic()
+            for run in await asyncio.to_thread(self.runner.lock.left):
+                if await self.runner.owns(run):
+                    await self.runner.resume(run)
         if self._letters or not self.runner.resting:
             self._since = monotonic()
         elif not self.asleep and monotonic() > self._since + LINGER:
@@ -184,6 +189,8 @@ class Rest:
         """Do what a letter says; if that cannot be recorded now, the letter stays."""
         with suppress(Exception):
             taken = True
+            if not await self.runner.owns(letter.run):
+                return  # the worker that carries it reads it
             if "cancel" in letter.body:
                 await self.runner.cancel(letter.run)
             elif "again" in letter.body:
@@ -198,7 +205,7 @@ class Rest:
             await asyncio.to_thread(store.settle, self.runner.engine, letter.id, "taken" if taken else "refused")
 
 
-# The one process that carries the runs of a store: DBOS, launched in an event loop of its own.
+# What carries the runs of a store, or of a worker that shares it with others: DBOS, launched in an event loop of its own.
 #
 # A `Runner` opens and closes DBOS, and takes what is asked of runs; `carrying` interprets each.
 # DBOS keeps which runs there are and what is recorded of each.  Runs are never recovered behind anybody's back: every process
@@ -227,7 +234,7 @@ class Runner:
         self.make_effects = make_effects
         self.people = people
         self.client: DBOSClient = store.client_of(engine)
-        self.claims: Claims = Claims(self.client)
+        self.claims: Claims = Claims(self.client, lock.queue or store.QUEUE)
         self.closing: bool = False
         self.is_lost: bool = False
         """Whether it is closed because its server has ended the connection."""
@@ -240,7 +247,7 @@ class Runner:
     def open(self) -> None:
         """Launch DBOS in the loop of this runner."""
         self.loop.start()
-        with store.trouble(self.location):
+        with store.trouble(self.location), self.lock.alone():
             self.loop.wait(self._open())
         Runner.current = self
         atexit.register(self.close)
@@ -268,8 +275,13 @@ class Runner:
         if not library.handlers:  # else it writes to whatever standard error is now, closed or not when it writes next
             library.addHandler(logging.NullHandler())
         DBOS(config=config)
+        own = self.lock.queue
+        if own is not None:
+            DBOS.listen_queues([store.QUEUE, own])
         DBOS.launch()
-        await DBOS.register_queue_async(store.QUEUE, polling_interval_sec=QUEUE_POLL)
+        for queue in (store.QUEUE, own):
+            if queue is not None:
+                await DBOS.register_queue_async(queue, polling_interval_sec=QUEUE_POLL)
 
     def retire(self) -> bool:
         """Close, unless somebody uses it or a run does something; for who has the `turn`."""
@@ -297,6 +309,9 @@ class Runner:
             self.loop.wait(self.leave_runs())
         with suppress(Exception):
             DBOS.destroy()
+        if self.lock.queue is not None:
+            with suppress(Exception):
+                self.client.delete_queue(self.lock.queue)
         self.loop.end()
         Runner.current = None if Runner.current is self else Runner.current
         store.close_engine(self.engine)
@@ -347,6 +362,10 @@ class Runner:
     def live(self) -> dict[str, Live]:
         """The runs that it carries, by their ids."""
         return self.claims.live
+
+    async def owns(self, run: str) -> bool:
+        """Take a run for this process; `False` if another worker of the store carries it."""
+        return await asyncio.to_thread(self.lock.take, run.partition("/")[0]) is None
 
     async def begin(self, launch: LaunchDocument) -> Live:
         """Begin a run; one that was begun meanwhile goes on."""
@@ -416,5 +435,9 @@ async def run_plan(launch: LaunchDocument) -> Outcome | None:
     """Carry a run: the one workflow, which interprets every plan."""
     runner = Runner.current
     if runner is None or runner.leaving:
+        raise asyncio.CancelledError
+    other = await asyncio.to_thread(runner.lock.take, launch["run"].partition("/")[0])
+    if other is not None:  # it came by the queue of all, while a worker carries it
+        await asyncio.to_thread(runner.client.resume_workflow, launch["run"], queue_name=other)
         raise asyncio.CancelledError
     return await carry(runner, launch)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import sqlalchemy as sa
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
 
 from instrc.engines.dbos.store import trouble
 from instrc.engines.stores import StoreLock
@@ -50,18 +51,48 @@ class SqliteStore:
 
         return engine
 
-    def lock(self, engine: sa.Engine) -> StoreLock | None:  # noqa: ARG002  -- it is a file
+    def lock(self, engine: sa.Engine, *, shared: bool = False) -> StoreLock | None:  # noqa: ARG002  -- it is a file, of one process
         """Return the lock of the folder; `None` if another process holds it."""
         lock = FileLock(self.folder / LOCK_FILE, timeout=0, thread_local=False)
         try:
             lock.acquire()
         except Timeout:
             return None
-        return lock
+        return FolderLock(lock)
 
     def watch(self, engine: sa.Engine) -> FileWatch:
         """Return what compares the version of the data that SQLite counts."""
         return FileWatch(engine)
+
+
+class FolderLock:
+    """The lock of a folder: the process that holds it carries all runs."""
+
+    queue: str | None = None
+
+    def __init__(self, lock: BaseFileLock) -> None:
+        self._lock = lock
+
+    def release(self) -> None:
+        """Give it free."""
+        self._lock.release()
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Return nothing to wait for."""
+        return nullcontext()
+
+    def take(self, run: str) -> str | None:  # noqa: ARG002  -- all runs are its own
+        """Return that no other process carries a run."""
+        return None
+
+    def left(self) -> list[str]:
+        """Return nothing: whoever is asked for a run goes on with it."""
+        return []
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether it is still held."""
+        return self._lock.is_locked
 
 
 class FileWatch:

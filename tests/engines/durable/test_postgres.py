@@ -166,7 +166,7 @@ def test_a_worker_says_that_its_server_is_gone_and_goes_on_when_it_is_back(tmp_p
                 worker.kill()
 
 
-def test_a_second_worker_stands_by_and_takes_the_runs_over(
+def test_a_second_worker_works_beside_the_first_and_takes_its_runs_over(
     tmp_path: Path, postgres_server: Database, prepared_database: str
 ) -> None:
     url = postgres_server.fresh(prepared_database)
@@ -175,16 +175,15 @@ def test_a_second_worker_stands_by_and_takes_the_runs_over(
     with subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as first:
         assert first.stderr is not None
         assert first.stderr.readline() == "the worker is ready\n"
+        said(tmp_path, "run", "ask.aug", "--input", "go", "--model", "sample", "--id", "one", "--store", url)
+        assert first.stderr.readline().split()[1] == "one/userContext1"
         with subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as second:
             try:
                 assert second.stderr is not None
-                assert "stands by" in second.stderr.readline()
-                said(tmp_path, "run", "ask.aug", "--input", "go", "--model", "sample", "--id", "one", "--store", url)
-                assert first.stderr.readline().split()[1] == "one/userContext1"
-                first.kill()
                 assert second.stderr.readline() == "the worker is ready\n"
-                answer = ["answer", "one", "approve", "--data", '{"decision": "Approve"}', "--store", url]
-                assert loads(said(tmp_path, *answer).stdout)["status"] == "done"
+                first.kill()
+                said(tmp_path, "answer", "one", "approve", "--data", '{"decision": "Approve"}', "--store", url)
+                assert loads(said(tmp_path, "resume", "one", "--store", url).stdout)["status"] == "done"
                 lines = [second.stderr.readline() for _ in range(4)]
                 assert all(each.split()[1].startswith("one") for each in lines)
                 second.terminate()

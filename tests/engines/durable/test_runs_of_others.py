@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from instrc.engines.dbos import durable_engine as dbos  # processes are stopped between two steps of it
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
-from instrc.engines.dbos.postgres import AdvisoryLock  # the file is damaged, locked and read here
+from instrc.engines.dbos.postgres import ServerLock  # the file is damaged, locked and read here
 
 
 class Watched(DurableEngine):
@@ -36,7 +36,7 @@ class Watched(DurableEngine):
         return SimpleNamespace(run=run, status="carried here")
 
     @asynccontextmanager
-    async def _carrier(self) -> AsyncIterator[Any]:
+    async def _carrier(self, _run: str | None = None) -> AsyncIterator[Any]:
         self.held -= 1
         yield None if self.held >= 0 else "a carrier"
 
@@ -67,7 +67,7 @@ def test_it_goes_on_with_the_run_when_the_other_process_has_ended(tmp_path: Path
 
 def test_the_lock_of_a_server_is_held_as_long_as_its_connection() -> None:
     connection = sa.create_engine("sqlite://").connect()
-    lock = AdvisoryLock(connection)
+    lock = ServerLock(connection)
     assert lock.is_locked
     connection.close()
     assert not lock.is_locked
