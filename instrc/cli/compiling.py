@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from instrc import problems
 from instrc.cli.output import FINE, PROBLEMS, Format, report_written, show, unwritable, verdict, with_progress, write_files
-from instrc.cli.terminal import write
+from instrc.cli.terminal import write, write_error
 from instrc.compiler.ir import Artefact, Fusion, Step
 from instrc.compiler.ir import Emit as Kind
 from instrc.compiler.workspace import OptionOverrides, Workspace
@@ -23,7 +23,7 @@ from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key
 from instrc.schema.flattening.flatten import flatten
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, as_object, pointer, tokens
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, pointer, tokens
 from instrc.text.names import file_name, free_name
 from instrc.text.source import Source
 from instrc.vibes.find_files import shown_path
@@ -405,10 +405,20 @@ def compile_files(
         try:
             output.deliver()
             report_written(output.files, shape)
+            if shape is Format.TEXT and wanted.emit is None and not wanted.targets:
+                _tell_direct_calls(compiled)
         except OSError as error:
             found, code = (*found, unwritable(error, wanted.folder or wanted.way_back)), PROBLEMS
     show(found, shape)
     return code
+
+
+def _tell_direct_calls(compiled: list[NamedArtefact]) -> None:
+    """Say of each direct call that it is one: it looks like the start of a process."""
+    for export in compiled:
+        if export.artefact.kind == "call":
+            activity = as_text(export.artefact.documents["call"]["activity"])
+            write_error(f"{export.stem} is a direct call: nothing reads what {activity} gives\n")
 
 
 def _lower(

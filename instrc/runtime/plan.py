@@ -59,6 +59,8 @@ def plan_of(
         options["pauses"] = False
     if fires:
         options["fires"] = fires
+    if kind == "call":
+        options["waits"] = True
     if step is not None and kind == "tool":
         options["step"] = step
     if models:
@@ -80,7 +82,7 @@ def plan_digest(plan: documents.PinnedPlan) -> str:
 
 
 def _process(document: Json) -> tuple[documents.PlanKind, JsonObject]:
-    """Return a document as a process: a tool is one chunk, a direct call one chunk and an activity that is not waited for."""
+    """Return a document as a process: a tool is one chunk, a direct call one chunk and an activity whose result nothing reads."""
     if isinstance(document, dict) and "properties" not in document and isinstance(document.get("tool"), dict):
         tool, name = document["tool"], str(document.get("activity"))
         step = {"activity": name, "arguments": document.get("arguments")}

@@ -263,7 +263,7 @@ def _run(answers: Json, given: Block | None, artefact: Artefact) -> dict[str, Js
     inputs: JsonObject = {"prompt": ""} if given is None else _inputs(_json(given))
     plan = plan_of(artefact.documents[artefact.kind], step=artefact.step)
     state = begin(plan, inputs)
-    script, waiting = _Script(answers, artefact.step), OpenCommands()
+    script, waiting = _Script(answers, artefact.step, unread=plan["kind"] == "call"), OpenCommands()
     waiting.add(issue(plan, state))
     for _ in range(TESTED_COMMANDS):
         command = waiting.next()
@@ -286,9 +286,12 @@ def _inputs(value: Json) -> dict[str, Json]:
 class _Script:
     """Answers by name; a list is taken in order, and its last one stays."""
 
-    def __init__(self, answers: dict[str, Json], step: str | None) -> None:
-        """Take the answers; `step` is the only step of a tool, whose chunk has no keys of steps."""
-        self.step = step
+    def __init__(self, answers: dict[str, Json], step: str | None, *, unread: bool) -> None:
+        """Take the answers; `step` is the only step of a tool, whose chunk has no keys of steps.
+
+        Results that are `unread` need not be given.
+        """
+        self.step, self.unread = step, unread
         self.answers = {bare_name(name): value for name, value in answers.items() if value != []} | answers
         self.taken: dict[str, int] = {}
 
@@ -305,6 +308,8 @@ class _Script:
                     said = value["fail"]
                     return {"error": said if isinstance(said, dict) else {"message": str(said)}}
                 return {"ok": _whole_answer(value, name, command)}
+        if self.unread and command["kind"] == "activity":
+            return {"ok": None}
         steps = _steps(command)
         given = {step: name for step in steps for name in (bare_name(step), step) if self.answers.get(name, []) != []}
         if len(given) < len(steps) or not steps:

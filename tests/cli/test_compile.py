@@ -43,6 +43,14 @@ def test_several_exports_are_an_array_in_order(instrc: Instrc) -> None:
     assert [each["title"] for each in json.loads(instrc("compile", "process.aug", "tool.aug").out)] == ["Say hello"] * 2
 
 
+def test_a_direct_call_is_told_to_people_and_not_to_machines(instrc: Instrc) -> None:
+    said = "say_hello is a direct call: nothing reads what notify_Activity gives\n"
+    assert instrc("compile", "call.aug").err == said
+    assert instrc("compile", "call.aug", "-o", "out").err.endswith(said)
+    for quiet in (("--format", "json"), ("--emit", "call"), ("--target", "openai")):
+        assert said not in instrc("compile", "call.aug", *quiet).err
+
+
 @pytest.mark.parametrize(
     ("program", "kinds"),
     [

@@ -144,14 +144,14 @@ CASES: dict[str, tuple[str, Any, Any, list[tuple[str, Any]], dict[str, Any]]] = 
         {"activities": ["LogEvent"]},
     ),
     "direct-call": (
-        "A direct call: the model fills in the tool, the activity is sent what the arguments say, and the run is done.",
+        "A direct call: the model fills in the tool, the activity gets what the arguments say; what it gives is not recorded.",
         {
             "tool": {"type": "object", "properties": {"step1_a": TEXT}, "required": ["step1_a"]},
             "activity": "Send",
             "arguments": "step1_a",
         },
         GO,
-        [("llmContext1", {"step1_a": t("x")})],
+        [("llmContext1", {"step1_a": t("x")}), ("serverContext1.send", "sent")],
         {},
     ),
     "tool": (

@@ -11,7 +11,7 @@ from written_processes import DECISION, TEXT, attempt, call, chunk, do, each, is
 
 from instrc.runtime.activities import surely_valid  # one decision about a call
 from instrc.runtime.interpreter import versions  # the pure interpreter, without an engine
-from instrc.runtime.plan import plan_of
+from instrc.runtime.plan import plan_digest, plan_of
 from instrc.text.jsontext import dumps, loads
 
 Answer = Callable[[Any], Any]
@@ -684,14 +684,28 @@ def test_a_step_that_is_called_like_an_activity_is_sent_to_it_as_well() -> None:
     }
 
 
-def test_a_direct_call_fires_its_activity_and_a_tool_is_one_answer() -> None:
-    call_ = {"activity": "Post_Activity", "arguments": {"text": "step1_a.text"}, "tool": chunk(step1_a=TEXT)}
-    played = Played(call_, by_id(llmContext1={"step1_a": {"text": "x"}}))
-    assert [command["kind"] for command in played.commands] == ["model", "fire"]
+DIRECT_CALL = {"activity": "Post_Activity", "arguments": {"text": "step1_a.text"}, "tool": chunk(step1_a=TEXT)}
+
+
+def test_a_direct_call_waits_for_its_activity_and_a_tool_is_one_answer() -> None:
+    played = Played(DIRECT_CALL, by_id(llmContext1={"step1_a": {"text": "x"}}, post_activity=[1]))
+    assert [command["kind"] for command in played.commands] == ["model", "activity"]
     assert played.commands[0]["context"] == {"prompt": "go"}
     assert played.commands[1]["input"] == {"text": "x"}
+    assert played.outcome == {"status": "done", "output": {"step1_a": {"text": "x"}}, "value": {"text": "x"}}
     played = Played({**TEXT, "title": "T"}, by_id(llmContext1={"text": "x"}))
     assert played.outcome == {"status": "done", "output": {"text": "x"}, "value": {"text": "x"}}
+
+
+def test_a_direct_call_of_an_earlier_release_fires_its_activity() -> None:
+    plan = plan_of(DIRECT_CALL)
+    del plan["options"]["waits"]
+    plan["digest"] = plan_digest(plan)
+    state = versions.begin(plan, {"prompt": "go"})
+    versions.issue(plan, state)
+    versions.apply(plan, state, "llmContext1", ok({"step1_a": {"text": "x"}}))
+    assert [command["kind"] for command in versions.issue(plan, state)] == ["fire"]
+    assert versions.outcome(plan, state)["status"] == "done"
 
 
 def test_a_budget_ends_a_run_with_limit() -> None:

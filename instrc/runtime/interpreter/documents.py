@@ -155,6 +155,8 @@ class RunOptions(TypedDict, total=False):
     models: dict[str, str]
     step: str
     """The name of the only step of a tool, whose answer has no key for it."""
+    waits: bool
+    """Of a direct call: its activity is waited for, and can fail the run; without it nobody waits."""
 
 
 class PinnedPlan(TypedDict):

@@ -447,6 +447,26 @@ def test_fire_and_forget_is_sent_and_cannot_fail_the_run(stage: Any) -> None:
     go(body())
 
 
+@pytest.mark.parametrize("failed", ["fail", "hold"])
+def test_a_failed_direct_call_fails_or_holds_the_run_and_can_be_retried(stage: Any, failed: str) -> None:
+    document = {"tool": chunk(step1_a=TEXT), "activity": "Send", "arguments": "step1_a"}
+
+    async def body() -> None:
+        stage.model = lambda _request: {"step1_a": {"text": "x"}}
+        down = [ActivityError("down", code="unavailable", retry=False)]
+        stage.handlers = {"Send": lambda given: failing(down[0])(given) if down else None}
+        report = await stage.start(document, failed=failed)
+        assert report.status == ("held" if failed == "hold" else "failed")
+        if failed == "fail":
+            assert (report.outcome["error"]["step"], report.outcome["error"]["code"]) == ("send", "unavailable")
+        down.clear()
+        report = await stage.retry()
+        assert report.outcome == {"status": "done", "output": {"step1_a": {"text": "x"}}, "value": {"text": "x"}}
+        assert [given for _, _, given in stage.calls] == [{"text": "x"}] * 2
+
+    go(body())
+
+
 def test_a_budget_ends_the_run(stage: Any) -> None:
     document = process(
         eachContext1=each("x", 5, process(llmContext1=chunk(step1_a=step(TEXT, "x"))), value="step1_a", key="step2")

@@ -239,4 +239,4 @@ def _apply_activity_result(machine: Machine, scope: str, unit: PlanUnit, came: C
             f"`{step.activity or step.key}` gave what does not fit, at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}",
             step.key,
         )
-    finish(machine, scope, unit, {step.key: value})
+    finish(machine, scope, unit, {} if machine.program.open else {step.key: value})  # of a direct call nothing reads it

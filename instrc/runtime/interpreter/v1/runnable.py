@@ -283,7 +283,7 @@ class RunnablePlan:
         if context.executor == "server":
             for step in context.steps:
                 kind: UnitKind = "fail" if step.fail else "plan" if step.plan is not None else "activity"
-                kind = "fire" if self.open else kind
+                kind = "fire" if self.open and not self.options.get("waits") else kind
                 yield self._viewed(PlanUnit(index, f"{context.name}.{step.key}", kind, context.name, (step,), context))
                 index += 1
             return
