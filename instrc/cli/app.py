@@ -190,11 +190,12 @@ COMMANDS = {
     "fork": "mend",
     "delete": "mend",
     "mcp": "servers",
+    "serve": "serve",
     "worker": "run",
     "explain": "format",
 }
 """A command's name and the module of this folder that holds its function `NAME_command`, or its group, `NAME_group`."""
-_OF_RUNS = frozenset({"run", "runs", "mend", "test"})
+_OF_RUNS = frozenset({"run", "runs", "mend", "serve", "test"})
 """Modules whose commands call activities, which may print something."""
 _FUNCTIONS = {"test": "cases"}
 """Commands whose function has another name: pytest takes `test_…` for its own."""

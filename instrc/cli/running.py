@@ -54,11 +54,10 @@ def engine(
     """
     from instrc.engines.folder import keeps
     from instrc.engines.launch import engine_of
-    from instrc.engines.stores import USUAL_FOLDER
     from instrc.vibes.settings import read_settings
 
     settings = read_settings(Path()).run
-    folder = store or Path(settings.get("store", USUAL_FOLDER))
+    folder = Path(store_place(store))
     usual = "memory" if keep == "open" or find_spec("dbos") is None else "durable"
     if name is None and run is not None and keeps(folder, run):
         name = "memory"
@@ -66,6 +65,14 @@ def engine(
     made = engine_of(name or settings.get("engine", usual), folder, people=people, watch=watch, keep=keep, traces=traces)
     _engines.append(made)
     return made
+
+
+def store_place(store: Path | None) -> str:
+    """Return where runs are kept: as it is said, else as the project has set it."""
+    from instrc.engines.stores import USUAL_FOLDER
+    from instrc.vibes.settings import read_settings
+
+    return os.fspath(store or read_settings(Path()).run.get("store", USUAL_FOLDER))
 
 
 _engines: list[Engine] = []

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from instrc.problems import punctuation as punctuation
     from instrc.problems import runs as runs
     from instrc.problems import schemas as schemas
+    from instrc.problems import serving as serving
     from instrc.problems import settings as settings
     from instrc.problems import statements as statements
     from instrc.problems import steps as steps

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from math import inf
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypedDict, TypeVar, cast
 
 from msgspec import Struct, field
 
@@ -20,6 +20,9 @@ from instrc.text.jsonvalue import Json
 from instrc.text.sentences import EN, SENTENCES, Sentences
 from instrc.text.sentences import NAMES as SENTENCE_NAMES
 from instrc.text.source import Source, Span
+
+if TYPE_CHECKING:
+    from instrc.vibes.service_settings import ServiceSettings
 
 # Settings: what the table `[tool.instrc]` of a project says, as a noun.
 
@@ -105,6 +108,8 @@ class Settings(Struct, frozen=True):
     """`package.module:function` by name of a vibe."""
     run: RunSettings = field(default_factory=RunSettings)
     """How programs are run, where nothing else is said."""
+    service: ServiceSettings | None = None
+    """Who may do what with a service of its programs; `None` if nothing is set."""
     file: Path | None = None
     """The `pyproject.toml` they are from."""
 
@@ -201,6 +206,8 @@ KEYS = (
     "prices",
     "checks",
     "run",
+    "serve",
+    "people",
 )
 RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements", "reconnect", "traces", "failed", "keep")
 """Settings of `[tool.instrc.run]`, beside those of `REQUEST`."""
@@ -371,6 +378,7 @@ class _SettingsReader:
             prices=self._prices(),
             checks=cast("Mapping[str, str]", self._functions("checks", (str,), "`module:function`")),
             run=self._run(),
+            service=self._service(),
             file=self.file,
         )
         if self.wrong:
@@ -513,6 +521,13 @@ class _SettingsReader:
                 self._wrong(f"run.{key}", fault, nearest(str(written[key]), ENGINES) if key == "engine" else (), word=key)
         model = {"model": model_words(written["model"])} if "model" in written else {}
         return cast("RunSettings", {**{key: written[key] for key in RUN if key in written}, **model, **made})
+
+    def _service(self) -> ServiceSettings | None:
+        if not {"serve", "people"} & self.table.keys():
+            return None
+        from instrc.vibes.service_settings import service_settings  # few commands serve anything
+
+        return service_settings(self.table.get("serve", {}), self.table.get("people", {}), self._wrong)
 
     def _limits(self) -> dict[str, int]:
         written = self.table.get("limits", {})

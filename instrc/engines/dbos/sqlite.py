@@ -25,15 +25,16 @@ class SqliteStore:
     schema: str | None = None
     is_local: bool = True
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, place: str, file: str = FILE) -> None:
+        self.file = file
         self.folder: Path = Path(place)
         self.shown: str = self.folder.as_posix()
-        self._url = sa.URL.create("sqlite", database=(self.folder / FILE).absolute().as_posix())
+        self._url = sa.URL.create("sqlite", database=(self.folder / file).absolute().as_posix())
         self.address: str = self._url.render_as_string()
 
     def exists(self) -> bool:
         """Tell whether the file is there."""
-        return (self.folder / FILE).exists()
+        return (self.folder / self.file).exists()
 
     def open(self) -> sa.Engine:
         """Return an engine with the settings without which runs are lost or blocked; make the folder."""

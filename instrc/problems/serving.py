@@ -1,0 +1,110 @@
+"""Problems with what is asked of a service: who asks, whether they may, and what they ask for."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from instrc.problems.problem import Problem
+from instrc.problems.suggest import did_you_mean
+
+
+class NotAuthenticated(Problem):
+    name = "not-authenticated"
+    message = "the service does not know who asks: {reason}"
+    hint = "send `Authorization: Bearer …` with an API key (`instrc serve --new-key NAME` makes one) or a token"
+
+    reason: str
+
+
+class NotAllowed(Problem):
+    name = "not-allowed"
+    message = "`{who}` may not {action}: {reason}"
+
+    who: str
+    action: str
+    """`start runs of \\`meeting\\``."""
+    reason: str
+    role: str | None = None
+    """The role that would allow it."""
+
+    @property
+    def hint(self) -> str | None:
+        return None if self.role is None else f"give the role `{self.role}` under `[tool.instrc.serve.roles]`"
+
+
+class NoSuchProgram(Problem):
+    name = "no-such-program"
+    message = "the service has no program `{program}`"
+
+    program: str
+    nearest: tuple[str, ...] = ()
+
+    @property
+    def hint(self) -> str | None:
+        return did_you_mean(self.nearest)
+
+
+QuestionState: TypeAlias = Literal["claimed", "answered by you", "shown anew", "overdue"]
+"""Why a question takes no answer: another has claimed it, the caller has answered it already, what it shows has changed."""
+
+
+class QuestionNotFree(Problem):
+    name = "question-not-free"
+
+    question: str
+    state: QuestionState
+    by: str | None = None
+    """Who has claimed it."""
+
+    @property
+    def message(self) -> str:
+        why = {
+            "claimed": f"`{self.by}` has claimed it",
+            "answered by you": "you have answered it already, in another way",
+            "shown anew": "what it shows has changed since you saw it",
+            "overdue": "its time has passed",
+        }[self.state]
+        return f"the question `{self.question}` does not take this answer: {why}"
+
+    @property
+    def hint(self) -> str | None:
+        return "read the question again" if self.state == "shown anew" else None
+
+
+class InvalidRequest(Problem):
+    name = "invalid-request"
+    message = "the request cannot be read: {reason}"
+
+    reason: str
+    pointer: str = ""
+    """Where in its body, as a JSON Pointer."""
+
+
+class KeyReused(Problem):
+    name = "key-reused"
+    message = "the idempotency key `{key}` was used for another request"
+    hint = "use a new key for each run, and the same key and body when you try again"
+
+    key: str
+
+
+class StateChanged(Problem):
+    name = "state-changed"
+    message = "`{what}` has changed since you read it"
+    hint = "read it again, and send its new `ETag` as `If-Match`"
+
+    what: str
+
+
+class TooMuch(Problem):
+    name = "too-much"
+    message = "{what}: at most {limit:,}"
+
+    what: str
+    limit: int
+    retry_after: int | None = None
+    """Seconds, where the same is possible later."""
+
+    @property
+    def hint(self) -> str | None:
+        return None if self.retry_after is None else f"try again in {self.retry_after} seconds"

@@ -1,0 +1,54 @@
+"""Who asks a service, and what they may do: roles by program, API keys, tokens, sessions and signed links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias, get_args
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+
+Role: TypeAlias = Literal["viewer", "starter", "answerer", "operator", "author", "admin"]
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
+ALL: Final = "*"
+"""Stands for all programs, and among candidates for everybody."""
+Means: TypeAlias = Literal["key", "token", "cookie", "link", "local"]
+"""By what a caller is known; `local`: identity is off, and the service listens at this machine only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, and what they may do; every method of the service takes one, and refuses what it may not."""
+
+    name: str
+    groups: frozenset[str] = frozenset()
+    roles: Mapping[str, frozenset[Role]] = field(default_factory=dict)
+    """By program; those of `*` hold for all."""
+    by: Means = "local"
+    only: tuple[str, str] | None = None
+    """The run and the question that a signed link is for: its bearer may see and answer that one, and nothing else."""
+
+    def may(self, role: Role, program: str) -> bool:
+        """Tell whether the caller has a role for a program; an `admin` has all."""
+        held = self.roles.get(ALL, frozenset()) | self.roles.get(program, frozenset())
+        return role in held or "admin" in held
+
+    def may_any(self, roles: Iterable[Role], program: str) -> bool:
+        """Tell whether the caller has one of some roles for a program."""
+        return any(self.may(role, program) for role in roles)
+
+    def require(self, role: Role, program: str, action: str) -> None:
+        """Refuse the caller who has not a role for a program; `action` says for what."""
+        if not self.may(role, program):
+            reason = f"this needs the role `{role}`"
+            raise CompileError([problems.serving.NotAllowed(who=self.name, action=action, reason=reason, role=role)])
+
+    @property
+    def as_candidates(self) -> frozenset[str]:
+        """Return the words by which lists of people name the caller: the name, the groups, everybody."""
+        return frozenset({self.name, ALL, *(f"group:{group}" for group in self.groups)})
+
+
+LOCAL: Final = Caller("local", roles={ALL: frozenset({"admin"})})
+"""Whoever reaches a service that asks nobody for an identity: it listens at this machine only."""

@@ -1,0 +1,116 @@
+"""Who approves, and how many of them: the rule of a question, as its schema says it, and the answers counted by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+from instrc.runtime.activities import complaints
+from instrc.runtime.engine import Question
+from instrc.server.records import Vote, digest_of
+from instrc.text.jsonvalue import Json
+
+REFUSAL: Final = "Reject"
+"""The `decision` by which a person refuses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """The rule of a question: who answers, how many of them have to agree, who may not."""
+
+    approvers: tuple[str, ...] = ()
+    """Whom the program names (`x-approvers`); nobody, where the settings say who answers."""
+    needed: int = 1
+    """How many different people have to agree (`x-needed`)."""
+    veto: bool = True
+    """Whether one refusal decides (`x-veto`)."""
+    excluded: frozenset[str] = frozenset()
+    """Who may not answer (`x-not`), such as whoever began the run: four eyes."""
+
+    def require_fit(self, question: Question, data: Json) -> None:
+        """Refuse an answer that does not fit the schema of its question: all that is wrong with it, each with its place."""
+        wrong = complaints(data, question.schema)
+        if wrong:
+            raise CompileError(
+                problems.runs.RejectedAnswer(step=question.id, pointer=each["pointer"], reason=each["message"]) for each in wrong
+            )
+
+    def tally(self, votes: Sequence[Vote]) -> Vote | None:
+        """Return the answer that decides, as soon as enough people agree or one of them refuses; else `None`.
+
+        People agree who have given the same `decision`, or, where there is none, the same answer.
+        """
+        if self.needed <= 1:
+            return votes[-1] if votes else None
+        sides: dict[str, list[Vote]] = {}
+        for vote in votes:
+            if self.veto and is_refusal(vote.data):
+                return vote
+            sides.setdefault(_side(vote.data), []).append(vote)
+        for side in sides.values():
+            if len(side) >= self.needed:
+                return side[-1]
+        refused = [vote for vote in votes if is_refusal(vote.data)]
+        people = len([each for each in self.approvers if each not in self.excluded])
+        certain = people and not any(":" in each or each == "*" for each in self.approvers)  # a group is as large as it is
+        return refused[-1] if refused and certain and people - len(refused) < self.needed else None
+
+
+def is_refusal(data: Json) -> bool:
+    """Tell whether an answer refuses, as the run understands it: the `decision` of a step is `Reject`."""
+    return any(part.get("decision") == REFUSAL for part in _parts(data))
+
+
+def _side(data: Json) -> str:
+    decisions: list[Json] = [part["decision"] for part in _parts(data) if "decision" in part]
+    return digest_of(decisions or data)
+
+
+def _parts(data: Json) -> list[dict[str, Json]]:
+    """Return an answer, and the answers of its steps."""
+    if not isinstance(data, dict):
+        return []
+    return [data, *(each for each in data.values() if isinstance(each, dict))]
+
+
+def approval_of(question: Question, starter: str | None) -> Approval:
+    """Return the rule that the schema of a question states; `starter` is who has begun the run."""
+    said: dict[str, Json] = {}
+    for schema in _schemas(question.schema):
+        said |= {key: schema[key] for key in ("x-approvers", "x-needed", "x-veto", "x-not") if key in schema}
+    needed, veto = said.get("x-needed"), said.get("x-veto", True)
+    excluded = set(_people(said.get("x-not"), question.show))
+    if "starter" in excluded and starter is not None:
+        excluded.add(starter)
+    return Approval(
+        tuple(_people(said.get("x-approvers"), question.show)),
+        needed if isinstance(needed, int) and not isinstance(needed, bool) and needed >= 1 else 1,
+        veto is not False,
+        frozenset(excluded),
+    )
+
+
+def _schemas(schema: Json) -> Iterable[dict[str, Json]]:
+    """Yield the schema of an answer, and those of its steps."""
+    if isinstance(schema, dict):
+        yield schema
+        properties = schema.get("properties")
+        for each in properties.values() if isinstance(properties, dict) else ():
+            if isinstance(each, dict):
+                yield each
+
+
+def _people(said: Json, show: Json) -> list[str]:
+    """Return a list of people: as it is said, or that of the argument which is named."""
+    if isinstance(said, list):
+        return [each for each in said if isinstance(each, str)]
+    if not isinstance(said, str):
+        return []
+    for place in (show, *(show.values() if isinstance(show, dict) else ())):
+        if isinstance(place, dict) and said in place:
+            found = place[said]
+            return [str(each) for each in found] if isinstance(found, list) else [str(found)]
+    return [said]

@@ -1,0 +1,83 @@
+"""The OpenAPI 3.1 document of the service, made of the table of its operations."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from instrc.server.operations import OPERATIONS, SCHEMAS, Endpoint, in_path
+from instrc.text.jsonvalue import Json, JsonObject
+from instrc.version import __version__
+
+_ALWAYS: Final = (400, 401, 403, 413, 429, 503)
+_TITLES: Final = {
+    400: "The request is not what this document says.",
+    401: "The service does not know who asks.",
+    403: "You may not do this.",
+    404: "There is no such thing, or you may not see it.",
+    409: "It does not go together with how things stand.",
+    410: "It is gone.",
+    412: "It has changed since you read it.",
+    413: "The request is too large.",
+    422: "A value does not fit its schema; `errors` has the places.",
+    429: "Too often; see `Retry-After`.",
+    503: "The store does not answer.",
+}
+
+
+def document_of() -> JsonObject:
+    """Return the document."""
+    paths: JsonObject = {}
+    for operation in OPERATIONS:
+        known = paths.setdefault(operation.path, {})
+        assert isinstance(known, dict)
+        known[operation.method.lower()] = _operation(operation)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "instrc", "version": __version__, "description": "Runs of programs, and the people who answer."},
+        "paths": paths,
+        "components": {
+            "schemas": {**SCHEMAS},
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "description": "An API key, or a token."}},
+        },
+        "security": [{"bearer": []}, {}],
+    }
+
+
+def _operation(operation: Endpoint) -> JsonObject:
+    text: JsonObject = {"type": "string"}
+    parameters: list[Json] = [{"name": name, "in": "path", "required": True, "schema": text} for name in in_path(operation)]
+    parameters += [{"name": name, "in": "query", "schema": schema} for name, schema in operation.query.items()]
+    if operation.name == "startRun":
+        parameters += [{"name": name, "in": "header", "schema": text} for name in ("Idempotency-Key", "Prefer")]
+    if operation.name == "answerQuestion":
+        parameters.append({"name": "If-Match", "in": "header", "schema": text})
+    good: JsonObject = {"description": operation.summary}
+    if operation.answer is not None:
+        good["content"] = {"application/json": {"schema": operation.answer}}
+    links = _LINKS.get(operation.name)
+    if links is not None:
+        good["links"] = links
+    problem: Json = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    responses: JsonObject = {str(operation.status): good}
+    for status in sorted({*_ALWAYS, *operation.errors}):
+        responses[str(status)] = {"description": _TITLES[status], "content": problem}
+    made: JsonObject = {"operationId": operation.name, "summary": operation.summary, "parameters": parameters}
+    if operation.body is not None:
+        needed = bool(operation.body.get("required"))
+        made["requestBody"] = {"required": needed, "content": {"application/json": {"schema": operation.body}}}
+    return {**made, "responses": responses}
+
+
+def _to(operation: str, **parameters: str) -> JsonObject:
+    return {"operationId": operation, "parameters": {**parameters}}
+
+
+_RUN: Final = "$response.body#/run"
+_LINKS: Final[dict[str, JsonObject]] = {
+    "startRun": {
+        name: _to(name, run=_RUN) for name in ("getRun", "getTrace", "cancelRun", "resumeRun", "retryRun", "forkRun", "deleteRun")
+    },
+    "getRun": {
+        name: _to(name, question="$response.body#/questions/0/id") for name in ("getQuestion", "claimQuestion", "answerQuestion")
+    },
+}

@@ -1,0 +1,537 @@
+"""What the HTTP interface offers: one table of operations, from which its routes and its OpenAPI document are made."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final, NoReturn, TypeAlias, cast
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+from instrc.runtime.engine import STATUSES, RunFilter
+from instrc.runtime.retry import ForkOptions, RetryOptions
+from instrc.server.access import Caller
+from instrc.server.records import RunRow
+from instrc.server.run_service import Page, ProgramInfo, QuestionInfo, RunInfo, RunService
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, JsonObject, as_integer, as_object, as_text, mapping, optional_text, without_type
+
+# What goes in and out, as JSON Schemas; they stand in the OpenAPI document under the same names.
+
+_TEXT: Final[JsonObject] = {"type": "string"}
+_MOMENT: Final[JsonObject] = {"type": ["string", "null"], "format": "date-time"}
+_ID: Final[JsonObject] = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}
+_NAMES: Final[JsonObject] = {"type": "array", "items": _TEXT}
+_METADATA: Final[JsonObject] = {
+    "type": "object",
+    "additionalProperties": {"type": "string", "maxLength": 500},
+    "propertyNames": {"maxLength": 100},
+    "maxProperties": 20,
+}
+_SCHEMA: Final[JsonObject] = {"type": ["object", "boolean", "null"], "description": "A JSON Schema."}
+
+
+def _object(required: Mapping[str, Json], optional: Mapping[str, Json] | None = None, *, closed: bool = False) -> JsonObject:
+    made: JsonObject = {"type": "object", "properties": {**required, **(optional or {})}, "required": [*required]}
+    return {**made, "additionalProperties": False} if closed else made
+
+
+def _ref(name: str) -> JsonObject:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _page(name: str) -> JsonObject:
+    return _object({"items": {"type": "array", "items": _ref(name)}, "next": {"type": ["string", "null"]}})
+
+
+SCHEMAS: Final[dict[str, JsonObject]] = {
+    "Program": _object({"name": _TEXT, "title": _TEXT, "inputs": _SCHEMA, "output": _SCHEMA, "digest": _TEXT}),
+    "RunRow": _object(
+        {"run": _ID, "program": _TEXT, "status": {"enum": [*STATUSES]}, "began": _MOMENT, "ended": _MOMENT},
+        {"starter": {"type": ["string", "null"]}, "metadata": _METADATA},
+    ),
+    "Run": _object(
+        {"run": _ID, "program": _TEXT, "status": {"enum": [*STATUSES]}, "began": _MOMENT, "ended": _MOMENT},
+        {
+            "starter": {"type": ["string", "null"]},
+            "metadata": _METADATA,
+            "output": {"description": "What each step has brought, when the run is done."},
+            "value": {"description": "The result, when the run is done."},
+            "error": _object({"kind": _TEXT, "message": _TEXT}),
+            "step": {"type": "string", "description": "What a person has refused."},
+            "questions": {"type": "array", "items": _object({"id": _TEXT, "by": _TEXT, "steps": _NAMES})},
+        },
+    ),
+    "Question": _object(
+        {
+            "id": _TEXT,
+            "run": _ID,
+            "program": _TEXT,
+            "question": _TEXT,
+            "by": {"enum": ["person", "system", "operator"]},
+            "steps": _NAMES,
+            "show": {"description": "What the person is shown."},
+            "schema": _SCHEMA,
+            "opened": _MOMENT,
+            "due": _MOMENT,
+            "candidates": _NAMES,
+            "claimedBy": {"type": ["string", "null"]},
+            "claimedUntil": _MOMENT,
+            "needed": {"type": "integer", "minimum": 1},
+            "votes": {"type": "array", "items": _object({"who": _TEXT, "at": _MOMENT, "comment": {"type": ["string", "null"]}})},
+        }
+    ),
+    "Problem": _object(
+        {"type": _TEXT, "title": _TEXT, "status": {"type": "integer"}, "detail": _TEXT, "name": _TEXT},
+        {
+            "hint": _TEXT,
+            "errors": {"type": "array", "items": _object({"pointer": _TEXT, "message": _TEXT})},
+        },
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RequestData:
+    """What a request holds, read and checked."""
+
+    path: Mapping[str, str]
+    query: Mapping[str, str]
+    body: JsonObject
+    headers: Mapping[str, str]
+
+    @property
+    def run(self) -> str:
+        """The run that the path names."""
+        return self.path["run"]
+
+    @property
+    def question(self) -> tuple[str, str]:
+        """The run and the question that the path names."""
+        run, _, question = self.path["question"].partition(":")
+        return run, question.replace("~", "/")
+
+    @property
+    def tag(self) -> str | None:
+        """The state that the caller has seen, if it was sent."""
+        given = self.headers.get("if-match")
+        return None if given is None or given.strip() == "*" else given.strip().removeprefix("W/").strip('"')
+
+    @property
+    def limit(self) -> int:
+        """How many rows a page has."""
+        given = self.query.get("limit", "50")
+        if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= 200:
+            refuse("`limit` is a whole number from 1 to 200")
+        return int(given)
+
+    def number(self, name: str) -> float | None:
+        """Return a moment of the query, as seconds since 1970."""
+        given = self.query.get(name)
+        if given is None:
+            return None
+        try:
+            return datetime.fromisoformat(given).timestamp()
+        except (ValueError, OverflowError):
+            refuse(f"`{name}` is a moment as `2026-11-26T12:00:00Z`")
+
+    def cursor(self, kinds: tuple[type, ...]) -> tuple[float | str, ...] | None:
+        """Return the place that `cursor` stands for."""
+        given = self.query.get("cursor")
+        if given is None:
+            return None
+        try:
+            found = loads(urlsafe_b64decode(given.encode("ascii") + b"=="))
+        except ValueError:
+            found = None
+        if not isinstance(found, list) or len(found) != len(kinds):
+            refuse("`cursor` is not one that this service has given")
+        if not all(isinstance(each, int | float if kind is float else kind) for each, kind in zip(found, kinds, strict=True)):
+            refuse("`cursor` is not one that this service has given")
+        return tuple(cast("list[float | str]", found))
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseData:
+    """What is sent back."""
+
+    body: Json
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Call: TypeAlias = Callable[[RunService, Caller, RequestData], Awaitable[ResponseData]]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One thing that the interface does."""
+
+    method: str
+    path: str
+    name: str
+    summary: str
+    call: Call
+    answer: JsonObject | None
+    """The schema of what is sent back; `None` for nothing."""
+    query: Mapping[str, JsonObject] = field(default_factory=dict)
+    body: JsonObject | None = None
+    status: int = 200
+    errors: tuple[int, ...] = ()
+    """Statuses of problems, beside 400, 401, 403, 429 and 503, which all may have."""
+    is_rated: bool = False
+    """Whether a caller may do it so often only."""
+
+
+def refuse(reason: str, pointer: str = "") -> NoReturn:
+    """Refuse a request that is not what the document says."""
+    raise CompileError([problems.serving.InvalidRequest(reason=reason, pointer=pointer)]) from None
+
+
+# How the service's nouns are written.
+
+
+def moment(seconds: float | None) -> str | None:
+    """Return a moment as text."""
+    return (
+        None
+        if seconds is None
+        else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    )
+
+
+def question_id(run: str, question: str) -> str:
+    """Return the id of a question among all runs, as addresses have it."""
+    return f"{run}:{question.replace('/', '~')}"
+
+
+def program_json(info: ProgramInfo) -> JsonObject:
+    """Return a program as JSON."""
+    return {"name": info.name, "title": info.title, "inputs": info.inputs, "output": info.output, "digest": info.digest}
+
+
+def row_json(row: RunRow) -> JsonObject:
+    """Return a run of a list as JSON."""
+    return {
+        "run": row.run,
+        "program": row.program,
+        "status": row.status,
+        "began": moment(row.began),
+        "ended": moment(row.ended),
+        "starter": row.starter,
+        "metadata": dict(row.metadata),
+    }
+
+
+def run_json(info: RunInfo) -> JsonObject:
+    """Return how a run stands as JSON."""
+    report = info.report
+    made: JsonObject = {
+        "run": report.run,
+        "program": report.name,
+        "status": report.status,
+        "began": moment(report.began),
+        "ended": moment(report.ended),
+        "starter": info.starter,
+        "metadata": dict(info.metadata),
+    }
+    if report.outcome is not None:
+        ended = without_type(report.outcome)
+        made |= {key: value for key, value in ended.items() if key in {"output", "value", "error", "step"}}
+    made["questions"] = [
+        {"id": question_id(report.run, each.id), "by": each.by, "steps": list(each.steps)} for each in report.questions
+    ]
+    return made
+
+
+def question_json(info: QuestionInfo) -> JsonObject:
+    """Return a question as JSON."""
+    return {
+        "id": question_id(info.run, info.question.id),
+        "run": info.run,
+        "program": info.program,
+        "question": info.question.id,
+        "by": info.question.by,
+        "steps": list(info.question.steps),
+        "show": info.question.show,
+        "schema": info.question.schema,
+        "opened": moment(info.opened),
+        "due": moment(info.due),
+        "candidates": list(info.candidates),
+        "claimedBy": info.claimed_by,
+        "claimedUntil": moment(info.claimed_until),
+        "needed": info.approval.needed,
+        "votes": [{"who": each.who, "at": moment(each.at), "comment": each.comment} for each in info.votes],
+    }
+
+
+def _page_json(page: Page) -> JsonObject:
+    rows = [row_json(each) if isinstance(each, RunRow) else question_json(each) for each in page.rows]
+    token = None if page.next is None else urlsafe_b64encode(dumps(list(page.next), indent=False).encode()).decode().rstrip("=")
+    return {"items": cast("Json", rows), "next": token}
+
+
+def _run_answer(info: RunInfo, status: int = 200) -> ResponseData:
+    return ResponseData(run_json(info), status, {"ETag": f'"{info.tag}"', "Location": f"/v1/runs/{info.report.run}"})
+
+
+def _question_answer(info: QuestionInfo) -> ResponseData:
+    return ResponseData(question_json(info), 200, {"ETag": f'"{info.tag}"'})
+
+
+# What each operation does.
+
+
+async def _programs(service: RunService, caller: Caller, _asked: RequestData) -> ResponseData:
+    return ResponseData({"items": [program_json(each) for each in await service.programs(caller)], "next": None})
+
+
+async def _program(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    return ResponseData(program_json(await service.program(caller, asked.path["program"])))
+
+
+async def _start(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    info = await service.start(
+        caller,
+        as_text(asked.body["program"]),
+        asked.body.get("input"),
+        key=asked.headers.get("idempotency-key"),
+        run=optional_text(asked.body.get("run")),
+        metadata=cast("Mapping[str, str]", mapping(asked.body.get("metadata"))),
+        wait=_wait(asked),
+    )
+    return _run_answer(info, 201)
+
+
+def _wait(asked: RequestData) -> float:
+    """Return for how long the caller would wait (`Prefer: wait=20`), at most a minute."""
+    for part in asked.headers.get("prefer", "").split(","):
+        name, _, value = part.strip().partition("=")
+        if name.lower() == "wait" and value.isascii() and value.isdigit():
+            return min(float(value[:6]), 60.0)
+    return 0.0
+
+
+async def _runs(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    query = asked.query
+    try:
+        chosen = RunFilter.of(query.get("status"), query.get("program"), query.get("since"))
+    except CompileError as error:
+        refuse(error.problems[0].message)
+    metadata = {key.removeprefix("metadata."): value for key, value in query.items() if key.startswith("metadata.")}
+    cursor = cast("tuple[float, str] | None", asked.cursor((float, str)))
+    return ResponseData(_page_json(await service.runs(caller, chosen, metadata=metadata, limit=asked.limit, cursor=cursor)))
+
+
+async def _run(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    return _run_answer(await service.run(caller, asked.run))
+
+
+async def _trace(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    return ResponseData({"items": cast("Json", await service.trace(caller, asked.run))})
+
+
+async def _cancel(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    return _run_answer(await service.cancel(caller, asked.run))
+
+
+async def _resume(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    return _run_answer(await service.resume(caller, asked.run))
+
+
+async def _retry(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    body = asked.body
+    limits = (None if body.get(name) is None else as_integer(body[name]) for name in ("requests", "tokens"))
+    options = RetryOptions(optional_text(body.get("step")), body.get("newKey") is True, *limits)
+    return _run_answer(await service.retry(caller, asked.run, options))
+
+
+async def _fork(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    body = asked.body
+    options = ForkOptions(optional_text(body.get("step")), mapping(body.get("set")), optional_text(body.get("run")))
+    return _run_answer(await service.fork(caller, asked.run, options), 201)
+
+
+async def _delete(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    await service.delete(caller, asked.run)
+    return ResponseData(None, 204)
+
+
+async def _questions(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    query = asked.query
+    page = await service.questions(
+        caller,
+        run=query.get("run"),
+        program=query.get("program"),
+        mine=query.get("candidate") == "me",
+        claimed=query.get("assignee") == "me",
+        due_before=asked.number("due_before"),
+        limit=asked.limit,
+        cursor=cast("tuple[float, str, str] | None", asked.cursor((float, str, str))),
+    )
+    return ResponseData(_page_json(page))
+
+
+async def _question(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    return _question_answer(await service.question(caller, *asked.question))
+
+
+async def _claim(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    return _question_answer(await service.claim(caller, *asked.question))
+
+
+async def _release(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    return _question_answer(await service.release(caller, *asked.question))
+
+
+async def _delegate(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    return _question_answer(await service.delegate(caller, *asked.question, as_text(asked.body["to"])))
+
+
+async def _answer(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    comment = optional_text(asked.body.get("comment"))
+    info = await service.answer(caller, *asked.question, asked.body["data"], comment=comment, tag=asked.tag)
+    return _run_answer(info)
+
+
+_PAGE: Final[dict[str, JsonObject]] = {"limit": {"type": "integer", "minimum": 1, "maximum": 200}, "cursor": _TEXT}
+_RUN: Final = _ref("Run")
+_QUESTION: Final = _ref("Question")
+OPERATIONS: Final[tuple[Endpoint, ...]] = (
+    Endpoint("GET", "/v1/programs", "listPrograms", "The programs that you may see or start.", _programs, _page("Program")),
+    Endpoint("GET", "/v1/programs/{program}", "getProgram", "A program.", _program, _ref("Program"), errors=(404,)),
+    Endpoint(
+        "POST",
+        "/v1/runs",
+        "startRun",
+        "Begin a run. With `Idempotency-Key` it begins once; `Prefer: wait=20` waits for it.",
+        _start,
+        _RUN,
+        body=_object({"program": _TEXT}, {"input": {}, "run": _ID, "metadata": _METADATA}, closed=True),
+        status=201,
+        errors=(404, 409, 422),
+        is_rated=True,
+    ),
+    Endpoint(
+        "GET",
+        "/v1/runs",
+        "listRuns",
+        "The runs that you may see, the latest first; `metadata.NAME=VALUE` chooses by metadata.",
+        _runs,
+        _page("RunRow"),
+        query={**_PAGE, "status": {"enum": [*STATUSES]}, "program": _TEXT, "since": {"type": "string", "pattern": "^P"}},
+    ),
+    Endpoint("GET", "/v1/runs/{run}", "getRun", "How a run stands.", _run, _RUN, errors=(404, 410)),
+    Endpoint(
+        "GET",
+        "/v1/runs/{run}/trace",
+        "getTrace",
+        "What has happened in a run.",
+        _trace,
+        _object({"items": {"type": "array", "items": {"type": "object"}}}),
+        errors=(404, 410),
+    ),
+    Endpoint("POST", "/v1/runs/{run}/cancel", "cancelRun", "End a run.", _cancel, _RUN, errors=(404, 409, 410)),
+    Endpoint("POST", "/v1/runs/{run}/resume", "resumeRun", "Go on with a run.", _resume, _RUN, errors=(404, 409, 410)),
+    Endpoint(
+        "POST",
+        "/v1/runs/{run}/retry",
+        "retryRun",
+        "Go on with a run that has failed or is held.",
+        _retry,
+        _RUN,
+        body=_object(
+            {},
+            {
+                "step": _TEXT,
+                "newKey": {"type": "boolean"},
+                "requests": {"type": "integer", "minimum": 1},
+                "tokens": {"type": "integer", "minimum": 1},
+            },
+            closed=True,
+        ),
+        errors=(404, 409, 410, 422),
+    ),
+    Endpoint(
+        "POST",
+        "/v1/runs/{run}/fork",
+        "forkRun",
+        "Begin another run with what is recorded of this one.",
+        _fork,
+        _RUN,
+        body=_object({}, {"step": _TEXT, "set": {"type": "object"}, "run": _ID}, closed=True),
+        status=201,
+        errors=(404, 409, 410, 422),
+    ),
+    Endpoint(
+        "DELETE", "/v1/runs/{run}", "deleteRun", "Forget a run that has ended.", _delete, None, status=204, errors=(404, 409, 410)
+    ),
+    Endpoint(
+        "GET",
+        "/v1/questions",
+        "listQuestions",
+        "What waits for an answer, the oldest first; `candidate=me`: what you may answer; `assignee=me`: what you have claimed.",
+        _questions,
+        _page("Question"),
+        query={
+            **_PAGE,
+            "run": _TEXT,
+            "program": _TEXT,
+            "candidate": {"const": "me"},
+            "assignee": {"const": "me"},
+            "due_before": {"type": "string", "format": "date-time"},
+        },
+    ),
+    Endpoint("GET", "/v1/questions/{question}", "getQuestion", "A question.", _question, _QUESTION, errors=(404, 409, 410)),
+    Endpoint(
+        "POST",
+        "/v1/questions/{question}/claim",
+        "claimQuestion",
+        "Keep a question for yourself.",
+        _claim,
+        _QUESTION,
+        errors=(404, 409, 410),
+    ),
+    Endpoint(
+        "POST",
+        "/v1/questions/{question}/release",
+        "releaseQuestion",
+        "Give it free.",
+        _release,
+        _QUESTION,
+        errors=(404, 409, 410),
+    ),
+    Endpoint(
+        "POST",
+        "/v1/questions/{question}/delegate",
+        "delegateQuestion",
+        "Give a question that you have to another person.",
+        _delegate,
+        _QUESTION,
+        body=_object({"to": {"type": "string", "minLength": 1, "maxLength": 200}}, closed=True),
+        errors=(404, 409, 410, 422),
+    ),
+    Endpoint(
+        "POST",
+        "/v1/questions/{question}/answer",
+        "answerQuestion",
+        "Answer a question; `If-Match` with its `ETag` refuses the answer where the question has changed.",
+        _answer,
+        _RUN,
+        body=_object({"data": {}}, {"comment": {"type": "string", "maxLength": 10000}}, closed=True),
+        errors=(404, 409, 410, 412, 422),
+        is_rated=True,
+    ),
+)  # fmt: skip  -- a line each where it fits
+
+
+def in_path(operation: Endpoint) -> list[str]:
+    """Return the names in the path of an operation."""
+    return [part[1:-1] for part in operation.path.split("/") if part.startswith("{")]
+
+
+def body_of(operation: Endpoint) -> JsonObject:
+    """Return the schema of the body of an operation."""
+    return as_object(operation.body)

@@ -1,0 +1,595 @@
+"""What a service keeps beside the runs: an index of runs and questions, people's claims and votes, keys, and an audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from time import time
+from typing import Final, Literal, TypeAlias
+
+import sqlalchemy as sa
+
+from instrc.engines.dbos.sqlite import SqliteStore
+from instrc.engines.stores import scheme_of, store_of
+from instrc.runtime.engine import Question, RunReport
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts
+
+FILE: Final = "server.sqlite"
+"""In the folder of a store that is no database of its own."""
+DELETED: Final = "deleted"
+"""The status of a run that was deleted: it is known that there was one, and nothing else."""
+_META = sa.MetaData()
+_NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+RUNS = sa.Table(
+    "instrc_index",
+    _META,
+    sa.Column("run", sa.Text, primary_key=True),
+    sa.Column("program", sa.Text, nullable=False),
+    sa.Column("status", sa.String(16), nullable=False),
+    sa.Column("began", sa.Float, nullable=False),
+    sa.Column("ended", sa.Float),
+    sa.Column("starter", sa.Text),
+    sa.Column("seen", sa.Float, nullable=False),
+    sa.Index("instrc_index_status", "status", "began", "run"),
+    sa.Index("instrc_index_program", "program", "began", "run"),
+    sa.Index("instrc_index_began", "began", "run"),
+)
+METADATA = sa.Table(
+    "instrc_metadata",
+    _META,
+    sa.Column("run", sa.Text, primary_key=True),
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),
+    sa.Index("instrc_metadata_value", "key", "value", "run"),
+)
+QUESTIONS = sa.Table(
+    "instrc_questions",
+    _META,
+    sa.Column("run", sa.Text, primary_key=True),
+    sa.Column("question", sa.Text, primary_key=True),
+    sa.Column("program", sa.Text, nullable=False),
+    sa.Column("by", sa.String(8), nullable=False),
+    sa.Column("steps", sa.Text, nullable=False),
+    sa.Column("show", sa.Text, nullable=False),
+    sa.Column("schema", sa.Text, nullable=False),
+    sa.Column("opened", sa.Float, nullable=False),
+    sa.Column("due", sa.Float),
+    sa.Index("instrc_questions_opened", "opened", "run", "question"),
+    sa.Index("instrc_questions_due", "due"),
+)
+CANDIDATES = sa.Table(
+    "instrc_candidates",
+    _META,
+    sa.Column("who", sa.Text, primary_key=True),
+    sa.Column("opened", sa.Float, primary_key=True),
+    sa.Column("run", sa.Text, primary_key=True),
+    sa.Column("question", sa.Text, primary_key=True),
+)
+"""Who may answer a question: a name, `group:NAME`, or `*`; in the order in which they were opened."""
+CLAIMS = sa.Table(
+    "instrc_claims",
+    _META,
+    sa.Column("run", sa.Text, primary_key=True),
+    sa.Column("question", sa.Text, primary_key=True),
+    sa.Column("who", sa.Text, nullable=False),
+    sa.Column("until", sa.Float, nullable=False),
+)
+VOTES = sa.Table(
+    "instrc_votes",
+    _META,
+    sa.Column("run", sa.Text, primary_key=True),
+    sa.Column("question", sa.Text, primary_key=True),
+    sa.Column("who", sa.Text, primary_key=True),
+    sa.Column("means", sa.String(8), nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("data", sa.Text, nullable=False),
+    sa.Column("comment", sa.Text),
+)
+"""What each person has answered; kept when the question is closed."""
+REQUESTS = sa.Table(
+    "instrc_requests",
+    _META,
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("digest", sa.String(64), nullable=False),
+    sa.Column("run", sa.Text, nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
+)
+"""Idempotency keys, each with the run that it began."""
+FEED = sa.Table(
+    "instrc_feed",
+    _META,
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("kind", sa.String(32), nullable=False),
+    sa.Column("run", sa.Text, nullable=False),
+    sa.Column("program", sa.Text, nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+)
+"""What has happened to runs, in order: it is what is streamed of all runs, and what webhooks send."""
+AUDIT = sa.Table(
+    "instrc_audit",
+    _META,
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("who", sa.Text, nullable=False),
+    sa.Column("means", sa.String(8), nullable=False),
+    sa.Column("action", sa.String(32), nullable=False),
+    sa.Column("run", sa.Text),
+    sa.Column("question", sa.Text),
+    sa.Column("digest", sa.String(64)),
+)
+"""Who did what, by what means; of what they sent only a digest. Nothing is ever changed in it."""
+CURSORS = sa.Table(
+    "instrc_cursors", _META, sa.Column("name", sa.String(32), primary_key=True), sa.Column("value", sa.Text, nullable=False)
+)
+
+ChangeKind: TypeAlias = Literal[
+    "run.started",
+    "run.running",
+    "run.waiting",
+    "run.held",
+    "run.done",
+    "run.failed",
+    "run.stopped",
+    "run.cancelled",
+    "run.deleted",
+    "question.opened",
+    "question.claimed",
+    "question.released",
+    "question.voted",
+    "question.answered",
+    "question.closed",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RunChange:
+    """Something that has happened to a run, as the feed tells it."""
+
+    kind: ChangeKind
+    run: str
+    program: str
+    body: JsonObject = field(default_factory=dict)
+    """Ids and names, no data: `{"question": ID, "who": NAME}`."""
+    at: float = 0.0
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run as the index knows it."""
+
+    run: str
+    program: str
+    status: str
+    began: float
+    ended: float | None
+    starter: str | None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """An open question as the index knows it."""
+
+    run: str
+    program: str
+    question: Question
+    opened: float
+    due: float | None
+    claimed_by: str | None = None
+    claimed_until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What one person has answered."""
+
+    who: str
+    means: str
+    at: float
+    data: Json
+    comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What is noted with a question when it is opened."""
+
+    candidates: Sequence[str]
+    due: float | None = None
+
+
+Listener: TypeAlias = Callable[[sa.Connection, RunChange], None]
+"""Is told of each change, in the transaction in which it is written."""
+
+
+def digest_of(value: Json) -> str:
+    """Return a digest of a value: equal for equal values, whatever the order of their keys."""
+    return sha256(dumps(_sorted(value), indent=False).encode()).hexdigest()
+
+
+def _sorted(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(each) for each in value] if isinstance(value, list) else value
+
+
+class Records:
+    """The tables of a service, in the database of the runs, else in a file beside them; `None` keeps them in memory."""
+
+    def __init__(self, place: str | None) -> None:
+        if place is None:
+            self.engine: sa.Engine = sa.create_engine(
+                "sqlite://", poolclass=sa.pool.StaticPool, connect_args={"check_same_thread": False}
+            )
+        else:
+            store = store_of(place) if scheme_of(place) else SqliteStore(place, FILE)
+            self.engine = store.open()
+        _META.create_all(self.engine)
+        self.listeners: list[Listener] = []
+
+    def close(self) -> None:
+        """Give the database free."""
+        self.engine.dispose()
+
+    # --- the index ------------------------------------------------------------------------------------------------------------
+
+    def note(
+        self,
+        report: RunReport,
+        opening: Callable[[Question], Opening],
+        *,
+        starter: str | None = None,
+        metadata: Mapping[str, str] | None = None,
+    ) -> list[RunChange]:
+        """Take in how a run stands; return what has changed. `opening` says what is noted of a question that is new."""
+        try:
+            return self._note(report, opening, starter, metadata)
+        except sa.exc.IntegrityError:  # another process has just noted the same
+            return self._note(report, opening, starter, metadata)
+
+    def _note(
+        self,
+        report: RunReport,
+        opening: Callable[[Question], Opening],
+        starter: str | None,
+        metadata: Mapping[str, str] | None,
+    ) -> list[RunChange]:
+        with self.engine.begin() as connection:
+            before = connection.execute(sa.select(RUNS).where(RUNS.c.run == report.run).with_for_update()).first()
+            now = time()
+            values = {
+                "program": report.name,
+                "status": report.status,
+                "began": report.began or (now if before is None else before.began),
+                "ended": report.ended,
+                "seen": now,
+            }
+            made: list[RunChange] = []
+            if before is None:
+                connection.execute(sa.insert(RUNS).values(run=report.run, starter=starter, **values))
+                made.append(RunChange("run.started", report.run, report.name, {"who": starter} if starter else {}))
+            else:
+                starter = before.starter or starter
+                connection.execute(sa.update(RUNS).where(RUNS.c.run == report.run).values(starter=starter, **values))
+            if metadata and not _metadata(connection, [report.run]):
+                rows = [{"run": report.run, "key": key, "value": value} for key, value in metadata.items()]
+                connection.execute(sa.insert(METADATA), rows)
+            made += self._note_questions(connection, report, opening, now)
+            if before is None or before.status != report.status:
+                made.append(RunChange(_KINDS[report.status], report.run, report.name))
+            return self._tell(connection, made)
+
+    def _note_questions(
+        self, connection: sa.Connection, report: RunReport, opening: Callable[[Question], Opening], now: float
+    ) -> list[RunChange]:
+        known = set(connection.execute(sa.select(QUESTIONS.c.question).where(QUESTIONS.c.run == report.run)).scalars())
+        asked = {each.id: each for each in report.questions}
+        for name in known - asked.keys():
+            self._close(connection, report.run, name)
+        made = [
+            RunChange("question.closed", report.run, report.name, {"question": name}) for name in sorted(known - asked.keys())
+        ]
+        for name in sorted(asked.keys() - known):
+            question, found = asked[name], opening(asked[name])
+            connection.execute(
+                sa.insert(QUESTIONS).values(
+                    run=report.run,
+                    question=name,
+                    program=report.name,
+                    by=question.by,
+                    steps=dumps(list(question.steps), indent=False),
+                    show=dumps(question.show, indent=False),
+                    schema=dumps(question.schema, indent=False),
+                    opened=now,
+                    due=found.due,
+                )
+            )
+            rows = [{"who": who, "opened": now, "run": report.run, "question": name} for who in dict.fromkeys(found.candidates)]
+            if rows:
+                connection.execute(sa.insert(CANDIDATES), rows)
+            made.append(RunChange("question.opened", report.run, report.name, {"question": name, "by": question.by}))
+        return made
+
+    @staticmethod
+    def _close(connection: sa.Connection, run: str, question: str) -> None:
+        for table in (QUESTIONS, CANDIDATES, CLAIMS):
+            connection.execute(sa.delete(table).where(table.c.run == run, table.c.question == question))
+
+    def _tell(self, connection: sa.Connection, changes: Iterable[RunChange]) -> list[RunChange]:
+        """Write changes into the feed, and tell whoever listens."""
+        made: list[RunChange] = []
+        for change in changes:
+            at = time()
+            row = connection.execute(
+                sa.insert(FEED)
+                .values(at=at, kind=change.kind, run=change.run, program=change.program, body=dumps(change.body, indent=False))
+                .returning(FEED.c.number)
+            ).scalar_one()
+            made.append(RunChange(change.kind, change.run, change.program, change.body, at, row))
+            for listener in self.listeners:
+                listener(connection, made[-1])
+        return made
+
+    def tell(self, change: RunChange) -> list[RunChange]:
+        """Write a change into the feed."""
+        with self.engine.begin() as connection:
+            return self._tell(connection, [change])
+
+    def forget(self, run: str, program: str) -> list[RunChange]:
+        """Delete what is kept of a run; that there was one stays known, and so does the audit log."""
+        with self.engine.begin() as connection:
+            for table in (QUESTIONS, CANDIDATES, CLAIMS, VOTES, METADATA):
+                connection.execute(sa.delete(table).where(table.c.run == run))
+            connection.execute(sa.update(RUNS).where(RUNS.c.run == run).values(status=DELETED))
+            return self._tell(connection, [RunChange("run.deleted", run, program)])
+
+    def run(self, run: str) -> RunRow | None:
+        """Return what the index knows of a run."""
+        with self.engine.connect() as connection:
+            row = connection.execute(sa.select(RUNS).where(RUNS.c.run == run)).first()
+            return None if row is None else _run_row(row, _metadata(connection, [run]).get(run, {}))
+
+    def runs(
+        self,
+        *,
+        status: str | None = None,
+        program: str | None = None,
+        programs: Iterable[str] | None = None,
+        starter: str | None = None,
+        began: float | None = None,
+        metadata: Mapping[str, str] | None = None,
+        before: tuple[float, str] | None = None,
+        limit: int = 50,
+    ) -> list[RunRow]:
+        """Return runs, the latest first, `before` a place in that order; `programs` are those that may be seen."""
+        query = runs_query(status, program, programs, starter, began, metadata, before).limit(limit)
+        with self.engine.connect() as connection:
+            rows = connection.execute(query).all()
+            known = _metadata(connection, [row.run for row in rows])
+            return [_run_row(row, known.get(row.run, {})) for row in rows]
+
+    def open_runs(self, limit: int) -> list[str]:
+        """Return runs that have not ended, those first that were looked at longest ago."""
+        query = sa.select(RUNS.c.run).where(RUNS.c.status.in_(("running", "waiting", "held"))).order_by(RUNS.c.seen).limit(limit)
+        with self.engine.connect() as connection:
+            return list(connection.execute(query).scalars())
+
+    # --- questions ------------------------------------------------------------------------------------------------------------
+
+    def questions(
+        self,
+        *,
+        who: Iterable[str] | None = None,
+        run: str | None = None,
+        program: str | None = None,
+        programs: Iterable[str] | None = None,
+        claimed_by: str | None = None,
+        due_before: float | None = None,
+        after: tuple[float, str, str] | None = None,
+        limit: int = 50,
+    ) -> list[QuestionRow]:
+        """Return open questions, the oldest first, `after` a place in that order; `who` are the words that candidates have."""
+        query = questions_query(who, run, program, programs, claimed_by, due_before, after).limit(limit)
+        with self.engine.connect() as connection:
+            return [_question_row(row) for row in connection.execute(query)]
+
+    def question(self, run: str, question: str) -> QuestionRow | None:
+        """Return an open question."""
+        query = questions_query(None, run, None, None, None, None, None).where(QUESTIONS.c.question == question)
+        with self.engine.connect() as connection:
+            row = connection.execute(query).first()
+            return None if row is None else _question_row(row)
+
+    def candidates(self, run: str, question: str) -> frozenset[str]:
+        """Return who may answer a question."""
+        query = sa.select(CANDIDATES.c.who).where(CANDIDATES.c.run == run, CANDIDATES.c.question == question)
+        with self.engine.connect() as connection:
+            return frozenset(connection.execute(query).scalars())
+
+    def claim(self, row: QuestionRow, who: str, until: float | None, means: str) -> str | None:
+        """Let a person have a question until a moment, or give it free; return who has it instead, if another does."""
+        run, name = row.run, row.question.id
+        place = (CLAIMS.c.run == run, CLAIMS.c.question == name)
+        with self.engine.begin() as connection:
+            held = connection.execute(sa.select(CLAIMS).where(*place).with_for_update()).first()
+            if held is not None and held.who != who and held.until > time() and means != "admin":
+                return str(held.who)
+            connection.execute(sa.delete(CLAIMS).where(*place))
+            if until is not None:
+                connection.execute(sa.insert(CLAIMS).values(run=run, question=name, who=who, until=until))
+            kind: ChangeKind = "question.released" if until is None else "question.claimed"
+            self._tell(connection, [RunChange(kind, run, row.program, {"question": name, "who": who})])
+        return None
+
+    def vote(self, run: str, question: str, vote: Vote) -> Vote | None:
+        """Note what a person answers; return what the same person has answered before, which stays."""
+        with self.engine.begin() as connection:
+            place = (VOTES.c.run == run, VOTES.c.question == question, VOTES.c.who == vote.who)
+            before = connection.execute(sa.select(VOTES).where(*place)).first()
+            if before is not None:
+                return _vote(before)
+            data = dumps(vote.data, indent=False)
+            values = {"who": vote.who, "means": vote.means, "at": vote.at, "data": data, "comment": vote.comment}
+            connection.execute(sa.insert(VOTES).values(run=run, question=question, **values))
+        return None
+
+    def unvote(self, run: str, question: str, who: str) -> None:
+        """Take back an answer that the run has refused."""
+        with self.engine.begin() as connection:
+            connection.execute(sa.delete(VOTES).where(VOTES.c.run == run, VOTES.c.question == question, VOTES.c.who == who))
+
+    def votes(self, run: str, question: str | None = None) -> dict[str, list[Vote]]:
+        """Return what people have answered, by question, in the order in which they did."""
+        query = sa.select(VOTES).where(VOTES.c.run == run).order_by(VOTES.c.at)
+        query = query if question is None else query.where(VOTES.c.question == question)
+        found: dict[str, list[Vote]] = {}
+        with self.engine.connect() as connection:
+            for row in connection.execute(query):
+                found.setdefault(row.question, []).append(_vote(row))
+        return found
+
+    # --- idempotency, the feed, the audit log -----------------------------------------------------------------------------------
+
+    def reserve(self, key: str, digest: str, run: str) -> tuple[str, str]:
+        """Note that a key begins a run; return the digest and the run that the key has, maybe since earlier."""
+        with self.engine.begin() as connection:
+            found = connection.execute(sa.select(REQUESTS).where(REQUESTS.c.key == key)).first()
+            if found is not None:
+                return found.digest, found.run
+            connection.execute(sa.insert(REQUESTS).values(key=key, digest=digest, run=run, at=time()))
+        return digest, run
+
+    def feed(self, after: int, limit: int = 200) -> list[RunChange]:
+        """Return what has happened since a number."""
+        query = sa.select(FEED).where(FEED.c.number > after).order_by(FEED.c.number).limit(limit)
+        with self.engine.connect() as connection:
+            rows = connection.execute(query).all()
+        return [RunChange(row.kind, row.run, row.program, as_object(loads(row.body)), row.at, row.number) for row in rows]
+
+    def feed_bounds(self) -> tuple[int, int]:
+        """Return the first and the last number of the feed; 0 where it is empty."""
+        with self.engine.connect() as connection:
+            first, last = connection.execute(sa.select(sa.func.min(FEED.c.number), sa.func.max(FEED.c.number))).one()
+        return first or 0, last or 0
+
+    def audit(self, who: str, means: str, action: str, run: str | None, question: str | None = None, sent: Json = None) -> None:
+        """Note who did what; of what was sent only a digest is kept."""
+        digest = None if sent is None else digest_of(sent)
+        row = sa.insert(AUDIT).values(at=time(), who=who, means=means, action=action, run=run, question=question, digest=digest)
+        with self.engine.begin() as connection:
+            connection.execute(row)
+
+    def audited(self, run: str | None = None, limit: int = 200) -> list[JsonObject]:
+        """Return the latest entries of the audit log, of one run or of all."""
+        query = sa.select(AUDIT).order_by(AUDIT.c.number.desc()).limit(limit)
+        query = query if run is None else query.where(AUDIT.c.run == run)
+        with self.engine.connect() as connection:
+            return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001  -- its public name for a mapping
+
+    def cursor(self, name: str) -> str | None:
+        """Return a place up to which something was read."""
+        with self.engine.connect() as connection:
+            return connection.execute(sa.select(CURSORS.c.value).where(CURSORS.c.name == name)).scalar()
+
+    def move_cursor(self, name: str, value: str) -> None:
+        """Note a place up to which something was read."""
+        with self.engine.begin() as connection:
+            connection.execute(sa.delete(CURSORS).where(CURSORS.c.name == name))
+            connection.execute(sa.insert(CURSORS).values(name=name, value=value))
+
+
+_KINDS: dict[str, ChangeKind] = {
+    "running": "run.running",
+    "waiting": "run.waiting",
+    "held": "run.held",
+    "done": "run.done",
+    "failed": "run.failed",
+    "stopped": "run.stopped",
+    "cancelled": "run.cancelled",
+}
+
+
+def runs_query(
+    status: str | None,
+    program: str | None,
+    programs: Iterable[str] | None,
+    starter: str | None,
+    began: float | None,
+    metadata: Mapping[str, str] | None,
+    before: tuple[float, str] | None,
+) -> sa.Select[*tuple[object, ...]]:
+    """Return the query of a list of runs: it reads no more rows of an index than it shows."""
+    query = sa.select(RUNS).order_by(RUNS.c.began.desc(), RUNS.c.run.desc())
+    query = query.where(RUNS.c.status != DELETED) if status is None else query.where(RUNS.c.status == status)
+    if program is not None:
+        query = query.where(RUNS.c.program == program)
+    if programs is not None:
+        seen = RUNS.c.program.in_(list(programs))
+        query = query.where(seen if starter is None else sa.or_(seen, RUNS.c.starter == starter))
+    if began is not None:
+        query = query.where(RUNS.c.began >= began)
+    for key, value in (metadata or {}).items():
+        has = sa.select(METADATA.c.run).where(METADATA.c.key == key, METADATA.c.value == value)
+        query = query.where(RUNS.c.run.in_(has))
+    if before is not None:
+        query = query.where(sa.tuple_(RUNS.c.began, RUNS.c.run) < sa.tuple_(sa.literal(before[0]), sa.literal(before[1])))
+    return query
+
+
+def questions_query(
+    who: Iterable[str] | None,
+    run: str | None,
+    program: str | None,
+    programs: Iterable[str] | None,
+    claimed_by: str | None,
+    due_before: float | None,
+    after: tuple[float, str, str] | None,
+) -> sa.Select[*tuple[object, ...]]:
+    """Return the query of a list of questions."""
+    place = sa.and_(CLAIMS.c.run == QUESTIONS.c.run, CLAIMS.c.question == QUESTIONS.c.question, CLAIMS.c.until > time())
+    source = QUESTIONS.outerjoin(CLAIMS, place)
+    query = sa.select(QUESTIONS, CLAIMS.c.who.label("claimed_by"), CLAIMS.c.until.label("claimed_until")).select_from(source)
+    query = query.order_by(QUESTIONS.c.opened, QUESTIONS.c.run, QUESTIONS.c.question)
+    if who is not None:
+        named = sa.select(CANDIDATES.c.run).where(
+            CANDIDATES.c.who.in_(sorted(who)),
+            CANDIDATES.c.run == QUESTIONS.c.run,
+            CANDIDATES.c.question == QUESTIONS.c.question,
+            CANDIDATES.c.opened == QUESTIONS.c.opened,
+        )  # fmt: skip  -- one condition
+        query = query.where(named.exists())
+    for column, value in ((QUESTIONS.c.run, run), (QUESTIONS.c.program, program), (CLAIMS.c.who, claimed_by)):
+        query = query if value is None else query.where(column == value)
+    if programs is not None:
+        query = query.where(QUESTIONS.c.program.in_(list(programs)))
+    if due_before is not None:
+        query = query.where(QUESTIONS.c.due < due_before)
+    if after is not None:
+        order = sa.tuple_(QUESTIONS.c.opened, QUESTIONS.c.run, QUESTIONS.c.question)
+        query = query.where(order > sa.tuple_(*map(sa.literal, after)))
+    return query
+
+
+def _metadata(connection: sa.Connection, runs: list[str]) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    if runs:
+        for row in connection.execute(sa.select(METADATA).where(METADATA.c.run.in_(runs))):
+            found.setdefault(row.run, {})[row.key] = row.value
+    return found
+
+
+def _run_row(row: sa.Row[*tuple[object, ...]], metadata: Mapping[str, str]) -> RunRow:
+    return RunRow(row.run, row.program, row.status, row.began, row.ended, row.starter, metadata)
+
+
+def _question_row(row: sa.Row[*tuple[object, ...]]) -> QuestionRow:
+    question = Question(row.question, tuple(as_texts(loads(row.steps))), loads(row.show), loads(row.schema), row.by)
+    return QuestionRow(row.run, row.program, question, row.opened, row.due, row.claimed_by, row.claimed_until)
+
+
+def _vote(row: sa.Row[*tuple[object, ...]]) -> Vote:
+    return Vote(row.who, row.means, row.at, loads(row.data), row.comment)

@@ -1,0 +1,654 @@
+"""The service of runs: what every protocol offers, with who may do it; authorized here, and nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from secrets import token_hex
+from time import time
+from typing import Final, cast
+
+from instrc import problems
+from instrc.engines.launch import Launcher, forked
+from instrc.problems.problem import CompileError
+from instrc.problems.suggest import nearest
+from instrc.runtime.engine import Engine, Question, RunFilter, RunReport, chosen
+from instrc.runtime.interpreter.documents import bare_name
+from instrc.runtime.retry import ForkOptions, RetryOptions
+from instrc.runtime.traces import Event
+from instrc.server.access import Caller, Role
+from instrc.server.approvals import Approval, approval_of
+from instrc.server.records import DELETED, Opening, QuestionRow, Records, RunChange, RunRow, Vote, digest_of
+from instrc.server.service import inputs_schema
+from instrc.text.jsonvalue import Json, JsonObject
+from instrc.tools.python_values import JsonLike
+from instrc.vibes.service_settings import ServiceSettings
+
+PATIENCE: Final = 20.0
+"""Seconds for a run to be recorded when it begins; the store may have to be made."""
+SETTLE: Final = 2.0
+"""Seconds for a run to take an answer in."""
+_OPEN: Final = frozenset({"running", "waiting", "held"})
+_SEES: Final[tuple[Role, ...]] = ("viewer", "operator", "author")
+_MOST: Final = 200
+"""Rows of a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramInfo:
+    """A program that the service offers."""
+
+    name: str
+    title: str
+    inputs: JsonObject
+    """The JSON Schema of what a run is given: an object."""
+    output: Json
+    """The JSON Schema of what a run brings; `None` where it is not known."""
+    digest: str
+    """Of its plan: another one is another version."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """How a run stands, and who began it."""
+
+    report: RunReport
+    starter: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    usage: Mapping[str, float] | None = None
+
+    @property
+    def tag(self) -> str:
+        """A short text that changes when the run does."""
+        asked = [[each.id, digest_of(each.show)] for each in self.report.questions]
+        return digest_of(cast("Json", [self.report.status, asked, self.report.ended, self.report.record]))[:24]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionInfo:
+    """An open question, with what people have done about it."""
+
+    run: str
+    program: str
+    question: Question
+    opened: float
+    due: float | None
+    candidates: tuple[str, ...] = ()
+    claimed_by: str | None = None
+    claimed_until: float | None = None
+    approval: Approval = field(default_factory=Approval)
+    votes: tuple[Vote, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """Its id among all runs: `RUN:QUESTION`."""
+        return f"{self.run}:{self.question.id}"
+
+    @property
+    def tag(self) -> str:
+        """A short text that changes when what it shows or asks does."""
+        return digest_of([self.question.show, self.question.schema])[:24]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some rows of a list, and the place after them."""
+
+    rows: tuple[RunRow, ...] | tuple[QuestionInfo, ...]
+    next: tuple[float | str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedEvent:
+    """An event of a stream: its number grows by one, so that whoever reads knows when one is lost."""
+
+    number: int
+    kind: str
+    body: JsonObject
+
+
+class Hub:
+    """Wakes those who wait for something to happen to a run, from whichever thread it is told."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str | None, set[asyncio.Future[None]]] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.touched: set[str] = set()
+        """Runs to which something has happened since they were looked at."""
+
+    def bind(self) -> None:
+        """Use the loop that runs now."""
+        self._loop = asyncio.get_running_loop()
+
+    def saw(self, event: Event) -> None:
+        """Take an event of a run in: a sink for engines."""
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            with suppress(RuntimeError):  # it has been closed just now
+                loop.call_soon_threadsafe(self.wake, event["run"].partition("/")[0])
+
+    def wake(self, run: str) -> None:
+        """Wake those who wait for a run, or for any."""
+        self.touched.add(run)
+        for name in (run, None):
+            for future in self._waiting.pop(name, ()):
+                if not future.done():
+                    future.set_result(None)
+
+    async def wait(self, run: str | None, seconds: float) -> None:
+        """Wait until something happens to a run, or to any, at most so long."""
+        future = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(run, set()).add(future)
+        try:
+            await asyncio.wait({future}, timeout=seconds)
+        finally:
+            self._waiting.get(run, set()).discard(future)
+
+
+class RunService:
+    """The programs of a project, the runs of a store, and the people who answer."""
+
+    def __init__(
+        self,
+        programs: Mapping[str, Launcher],
+        engine: Engine,
+        records: Records,
+        *,
+        settings: ServiceSettings | None = None,
+        hub: Hub | None = None,
+    ) -> None:
+        """`hub` is the sink that the engine was made with: without it other processes' events and its own are looked for."""
+        self.launchers = programs
+        self.engine = engine
+        self.records = records
+        self.settings: ServiceSettings = settings or ServiceSettings()
+        self.hub: Hub = hub or Hub()
+        self._under_way: dict[str, asyncio.Task[RunReport]] = {}
+        self._turns: dict[str, asyncio.Lock] = {}
+
+    # --- programs -------------------------------------------------------------------------------------------------------------
+
+    async def programs(self, caller: Caller) -> list[ProgramInfo]:
+        """Return the programs that the caller may see or start."""
+        return [self._info(name) for name in self.launchers if caller.may_any((*_SEES, "starter", "answerer"), name)]
+
+    async def program(self, caller: Caller, program: str) -> ProgramInfo:
+        """Return a program; one that the caller may not see is as unknown as one that is not there."""
+        if program not in self.launchers or not caller.may_any((*_SEES, "starter", "answerer"), program):
+            near = nearest(program, [each.name for each in await self.programs(caller)])
+            raise CompileError([problems.serving.NoSuchProgram(program=program, nearest=near)])
+        return self._info(program)
+
+    def _info(self, name: str) -> ProgramInfo:
+        launcher = self.launchers[name]
+        prepared = launcher.prepared
+        inputs = inputs_schema(prepared)
+        title = str(inputs.pop("description")).partition("\n")[0].removesuffix(".")
+        return ProgramInfo(name, title, inputs, None, launcher.plan["digest"])
+
+    # --- runs -----------------------------------------------------------------------------------------------------------------
+
+    async def start(
+        self,
+        caller: Caller,
+        program: str,
+        inputs: JsonLike,
+        *,
+        key: str | None = None,
+        run: str | None = None,
+        metadata: Mapping[str, str] | None = None,
+        wait: float = 0.0,
+    ) -> RunInfo:
+        """Begin a run, and return as soon as it is recorded, or settled within `wait` seconds.
+
+        The same caller with the same `key` and the same inputs gets the same run; with others it is a `KeyReused`.
+        """
+        await self.program(caller, program)
+        caller.require("starter", program, f"start runs of `{program}`")
+        launch = self.launchers[program].launch(inputs, run)
+        if key is not None:
+            sent: JsonObject = {"program": program, "inputs": launch.inputs, "run": run, "metadata": dict(metadata or {})}
+            digest = digest_of(sent)
+            before, known = await asyncio.to_thread(self.records.reserve, f"{caller.name}|{key}", digest, launch.run)
+            if before != digest:
+                raise CompileError([problems.serving.KeyReused(key=key)])
+            launch = replace(launch, run=known)
+        report = await self._recorded(launch.run, self.engine.start(launch), wait)
+        await self._note(report, starter=caller.name, metadata=metadata)
+        await self._audit(caller, "start", report.run, sent=cast("Json", launch.inputs))
+        return await self._info_of(report)
+
+    async def runs(
+        self,
+        caller: Caller,
+        chosen_runs: RunFilter | None = None,
+        *,
+        metadata: Mapping[str, str] | None = None,
+        limit: int = 50,
+        cursor: tuple[float, str] | None = None,
+    ) -> Page:
+        """Return a page of the runs that the caller may see, the latest first: of all programs, else those the caller began."""
+        filtered = chosen_runs or RunFilter()
+        seen = [name for name in self._known_programs() if caller.may_any(_SEES, name)]
+        every = caller.may_any(_SEES, "")  # a role for `*`
+        limit = max(1, min(limit, _MOST))
+        rows = await asyncio.to_thread(
+            self.records.runs,
+            status=filtered.status,
+            program=filtered.program,
+            programs=None if every else seen,
+            starter=None if every else caller.name,
+            began=filtered.began,
+            metadata=metadata,
+            before=cursor,
+            limit=limit + 1,
+        )
+        page = tuple(rows[:limit])
+        return Page(page, (page[-1].began, page[-1].run) if len(rows) > limit else None)
+
+    async def run(self, caller: Caller, run: str) -> RunInfo:
+        """Return how a run stands; one that the caller may not see is as unknown as one that is not there."""
+        report = await self._seen(caller, run)
+        await self._note(report)
+        return await self._info_of(report)
+
+    async def trace(self, caller: Caller, run: str) -> list[Event]:
+        """Return what has happened in a run, in order."""
+        await self._seen(caller, run)
+        return await asyncio.to_thread(self.engine.trace, run)
+
+    async def cancel(self, caller: Caller, run: str) -> RunInfo:
+        """End a run; one that has ended stays as it is."""
+        return await self._operate(caller, run, "cancel", lambda: self.engine.cancel(run))
+
+    async def resume(self, caller: Caller, run: str) -> RunInfo:
+        """Go on with a run that no process carries on."""
+        return await self._operate(caller, run, "resume", lambda: self.engine.resume(run))
+
+    async def retry(self, caller: Caller, run: str, options: RetryOptions) -> RunInfo:
+        """Go on with a run that has failed or is held."""
+        return await self._operate(caller, run, "retry", lambda: self.engine.retry(run, options))
+
+    async def fork(self, caller: Caller, run: str, options: ForkOptions) -> RunInfo:
+        """Begin another run with what is recorded of one."""
+        report = await self._seen(caller, run)
+        caller.require("operator", report.name, f"fork runs of `{report.name}`")
+        launch = await forked(self.engine, run, options)
+        made = await self._recorded(launch.run, self.engine.start(launch), 0.0)
+        await self._note(made, starter=caller.name)
+        await self._audit(caller, "fork", made.run)
+        return await self._info_of(made)
+
+    async def delete(self, caller: Caller, run: str) -> None:
+        """Forget a run that has ended; that there was one stays known."""
+        report = await self._seen(caller, run)
+        caller.require("operator", report.name, f"delete runs of `{report.name}`")
+        await self.engine.delete(run)
+        self._wake(await asyncio.to_thread(self.records.forget, run, report.name))
+        await self._audit(caller, "delete", run)
+
+    async def _operate(self, caller: Caller, run: str, action: str, work: Callable[[], Awaitable[RunReport]]) -> RunInfo:
+        report = await self._seen(caller, run)
+        caller.require("operator", report.name, f"{action} runs of `{report.name}`")
+        ended = report.status not in _OPEN
+        if not (ended and action in {"cancel", "resume"}):
+            report = await self._recorded(run, cast("Coroutine[object, object, RunReport]", work()), SETTLE, known=True)
+            await self._audit(caller, action, run)
+        await self._note(report)
+        return await self._info_of(report)
+
+    # --- questions ------------------------------------------------------------------------------------------------------------
+
+    async def questions(
+        self,
+        caller: Caller,
+        *,
+        run: str | None = None,
+        program: str | None = None,
+        mine: bool = False,
+        claimed: bool = False,
+        due_before: float | None = None,
+        limit: int = 50,
+        cursor: tuple[float, str, str] | None = None,
+    ) -> Page:
+        """Return a page of open questions, the oldest first: `mine` are those that the caller may answer, `claimed` has."""
+        limit = max(1, min(limit, _MOST))
+        every = caller.may_any((*_SEES, "answerer"), "")
+        programs = None if every else [n for n in self._known_programs() if caller.may_any((*_SEES, "answerer"), n)]
+        rows = await asyncio.to_thread(
+            self.records.questions,
+            who=caller.as_candidates if mine or not caller.may_any(_SEES, program or "") else None,
+            run=run,
+            program=program,
+            programs=programs,
+            claimed_by=caller.name if claimed else None,
+            due_before=due_before,
+            after=cursor,
+            limit=limit + 1,
+        )
+        page = tuple([await self._asked(row) for row in rows[:limit]])
+        last = page[-1] if len(rows) > limit else None
+        return Page(page, None if last is None else (last.opened, last.run, last.question.id))
+
+    async def question(self, caller: Caller, run: str, question: str) -> QuestionInfo:
+        """Return an open question, by its id, a step or a chunk of it."""
+        report = await self._seen(caller, run, question)
+        await self._note(report)
+        found = chosen(list(report.questions), question, run, report)
+        row = await asyncio.to_thread(self.records.question, run, found.id)
+        if row is None:  # another process has just closed it
+            raise CompileError([problems.runs.NoSuchQuestion(run=run, step=question, open=())])
+        return await self._asked(replace(row, question=found))
+
+    async def claim(self, caller: Caller, run: str, question: str, *, to: str | None = None) -> QuestionInfo:
+        """Let the caller, or another person, have a question for a while: nobody else answers it then."""
+        found = await self.question(caller, run, question)
+        if to is None or to == caller.name:
+            self._require_candidate(caller, found)
+        elif found.claimed_by != caller.name:
+            caller.require("operator", found.program, f"give questions of `{found.program}` to others")
+        until = time() + self.settings.claim
+        await self._claim(caller, found, to or caller.name, until, "delegate" if to else "claim")
+        return await self.question(caller, run, question)
+
+    async def release(self, caller: Caller, run: str, question: str) -> QuestionInfo:
+        """Give a question free that the caller has; an operator gives those of others free too."""
+        found = await self.question(caller, run, question)
+        await self._claim(caller, found, caller.name, None, "release")
+        return await self.question(caller, run, question)
+
+    async def delegate(self, caller: Caller, run: str, question: str, to: str) -> QuestionInfo:
+        """Give a question that the caller has to another person; an operator gives any."""
+        return await self.claim(caller, run, question, to=to)
+
+    async def _claim(self, caller: Caller, found: QuestionInfo, who: str, until: float | None, action: str) -> None:
+        row = QuestionRow(found.run, found.program, found.question, found.opened, found.due)
+        operator = caller.may("operator", found.program) or (found.claimed_by == caller.name and action == "delegate")
+        means = "admin" if operator and action != "claim" else caller.by
+        other = await asyncio.to_thread(self.records.claim, row, who, until, means)
+        if other is not None:
+            raise CompileError([problems.serving.QuestionNotFree(question=found.question.id, state="claimed", by=other)])
+        self.hub.wake(found.run)
+        await self._audit(caller, action, found.run, found.question.id)
+
+    async def answer(
+        self, caller: Caller, run: str, question: str, data: Json, *, comment: str | None = None, tag: str | None = None
+    ) -> RunInfo:
+        """Answer a question as the caller, and return as soon as that is recorded.
+
+        A wrong answer, `RejectedAnswer`, leaves it open; `tag` is that of the question as the caller has seen it.
+        Where several people have to answer, the run goes on when enough of them agree, or when that cannot be any more.
+        The same answer of the same person again changes nothing.
+        """
+        before = (await asyncio.to_thread(self.records.votes, run, question)).get(question, [])
+        if any(each.who == caller.name and each.data == data for each in before):
+            report = await self._seen(caller, run, question)
+            if all(each.id != question for each in report.questions):
+                return await self._info_of(report)
+        found = await self.question(caller, run, question)
+        self._require_candidate(caller, found)
+        if tag is not None and tag != found.tag:
+            raise CompileError([problems.serving.QuestionNotFree(question=question, state="shown anew")])
+        if found.claimed_by not in {None, caller.name}:
+            raise CompileError([problems.serving.QuestionNotFree(question=question, state="claimed", by=found.claimed_by)])
+        return await self._take(caller, found, data, comment)
+
+    async def _take(self, caller: Caller, found: QuestionInfo, data: Json, comment: str | None) -> RunInfo:
+        run, name = found.run, found.question.id
+        found.approval.require_fit(found.question, data)
+        vote = Vote(caller.name, caller.by, time(), data, comment)
+        earlier = await asyncio.to_thread(self.records.vote, run, name, vote)
+        if earlier is not None and earlier.data != data:
+            raise CompileError([problems.serving.QuestionNotFree(question=name, state="answered by you")])
+        await self._audit(caller, "answer", run, name, sent=data)
+        votes = (await asyncio.to_thread(self.records.votes, run, name)).get(name, [])
+        decided = found.approval.tally(votes)
+        if decided is None:
+            change = RunChange("question.voted", run, found.program, {"question": name, "who": caller.name})
+            self._wake(await asyncio.to_thread(self.records.tell, change))
+            return await self.run(caller, run)
+        try:
+            report = await self._recorded(run, self.engine.answer(run, name, decided.data), SETTLE, known=True, question=name)
+        except CompileError as error:
+            if any(isinstance(each, problems.runs.RejectedAnswer) for each in error.problems):
+                await asyncio.to_thread(self.records.unvote, run, name, caller.name)
+            raise
+        who: list[Json] = [each.who for each in votes]
+        change = RunChange("question.answered", run, found.program, {"question": name, "who": who})
+        self._wake(await asyncio.to_thread(self.records.tell, change))
+        await self._note(report)
+        return await self._info_of(report)
+
+    def _require_candidate(self, caller: Caller, found: QuestionInfo) -> None:
+        """Refuse a caller who is none of the people that a question is for."""
+        action = f"answer `{found.question.id}` of `{found.run}`"
+        if caller.only is not None:
+            if caller.only != (found.run, found.question.id):
+                raise CompileError(
+                    [problems.serving.NotAllowed(who=caller.name, action=action, reason="the link is for another")]
+                )
+        elif found.question.by == "operator":
+            caller.require("operator", found.program, action)
+        else:
+            caller.require("answerer", found.program, action)
+        if found.question.by != "person":
+            return
+        excluded = found.approval.excluded
+        if caller.name in excluded:
+            reason = "whoever has had a part in this may not approve it"
+            raise CompileError([problems.serving.NotAllowed(who=caller.name, action=action, reason=reason)])
+        if not caller.as_candidates & {*found.candidates} and caller.name != found.claimed_by:
+            reason = f"this is for {', '.join(f'`{each}`' for each in found.candidates)}"
+            raise CompileError([problems.serving.NotAllowed(who=caller.name, action=action, reason=reason)])
+
+    async def _asked(self, row: QuestionRow) -> QuestionInfo:
+        def look() -> QuestionInfo:
+            known = self.records.run(row.run)
+            starter = None if known is None else known.starter
+            votes = tuple(self.records.votes(row.run, row.question.id).get(row.question.id, ()))
+            candidates = tuple(sorted(self.records.candidates(row.run, row.question.id)))
+            return QuestionInfo(
+                row.run,
+                row.program,
+                row.question,
+                row.opened,
+                row.due,
+                candidates,
+                row.claimed_by,
+                row.claimed_until,
+                approval_of(row.question, starter),
+                votes,
+            )
+
+        return await asyncio.to_thread(look)
+
+    # --- events ---------------------------------------------------------------------------------------------------------------
+
+    async def events(self, caller: Caller, run: str | None, after: int = 0) -> AsyncIterator[NumberedEvent]:
+        """Yield what happens to a run, or to all that the caller may see, from behind a number on, as it happens.
+
+        Numbers of a run count the events of its trace; where some are lost, there is a `gap`. It ends with the run.
+        """
+        source = self._events_of_all(caller, after) if run is None else self._events_of(caller, run, after)
+        async for event in source:
+            yield event
+
+    async def _events_of(self, caller: Caller, run: str, after: int) -> AsyncIterator[NumberedEvent]:
+        report = await self._seen(caller, run)
+        status = report.status
+        yield NumberedEvent(after, "snapshot", standing_json(report))
+        while True:
+            trace = await asyncio.to_thread(self.engine.trace, run)
+            if after > len(trace):
+                yield NumberedEvent(len(trace), "gap", {"after": len(trace), "before": after})
+                after = len(trace)
+            for event in trace[after:]:
+                after += 1
+                yield NumberedEvent(after, event["event"], cast("JsonObject", dict(event)))
+            report = await self._seen(caller, run)
+            if report.status != status or report.status not in _OPEN:
+                status = report.status
+                left = (await asyncio.to_thread(self.engine.trace, run))[after:]
+                for event in left:
+                    after += 1
+                    yield NumberedEvent(after, event["event"], cast("JsonObject", dict(event)))
+                yield NumberedEvent(after, "status", standing_json(report))
+            if report.status not in _OPEN:
+                return
+            await self.hub.wait(run, _LOOK)
+
+    async def _events_of_all(self, caller: Caller, after: int) -> AsyncIterator[NumberedEvent]:
+        first, last = await asyncio.to_thread(self.records.feed_bounds)
+        if after and (after + 1 < first or after > last):
+            yield NumberedEvent(max(first - 1, 0), "gap", {"after": after, "before": first})
+            after = max(first - 1, 0)
+        every = caller.may_any(_SEES, "")
+        while True:
+            for change in await asyncio.to_thread(self.records.feed, after):
+                after = change.number
+                if every or caller.may_any(_SEES, change.program):
+                    body: JsonObject = {"run": change.run, "program": change.program, "at": change.at, **change.body}
+                    yield NumberedEvent(change.number, change.kind, body)
+            await self.hub.wait(None, _LOOK)
+
+    # --- what is shared -------------------------------------------------------------------------------------------------------
+
+    async def begin(self) -> None:
+        """Use the loop that runs now, and look for runs that others have changed, until `close`."""
+        self.hub.bind()
+        self._looking = asyncio.create_task(self._look())
+
+    async def close(self) -> None:
+        """Leave what runs: its engine keeps it."""
+        self._looking.cancel()
+        for task in self._under_way.values():
+            task.cancel()
+        await asyncio.gather(self._looking, *self._under_way.values(), return_exceptions=True)
+
+    async def _look(self) -> None:
+        """Take in what happens to runs, by whichever process."""
+        with suppress(Exception):
+            if not (await asyncio.to_thread(self.records.runs, limit=1)):
+                for report in await self.engine.runs():
+                    await self._note(report)
+        while True:
+            await self.hub.wait(None, _LOOK)
+            touched, self.hub.touched = self.hub.touched, set()
+            stale = await asyncio.to_thread(self.records.open_runs, _STALE) if not touched else []
+            for run in {*touched, *stale}:
+                with suppress(Exception):  # what the store complains of is told to whoever asks for something
+                    await self._note(await self.engine.show(run))
+            await asyncio.sleep(_BREATH)
+
+    def _known_programs(self) -> list[str]:
+        return list(self.launchers)
+
+    async def _seen(self, caller: Caller, run: str, question: str | None = None) -> RunReport:
+        """Return how a run stands, if the caller may see it: else it is as unknown as one that is not there."""
+        missing = CompileError([problems.runs.NoSuchRun(run=run[:200], store="")])
+        if caller.only is not None and (question is None or caller.only[0] != run):
+            raise missing
+        row = await asyncio.to_thread(self.records.run, run)
+        if row is not None and row.status == DELETED:
+            raise DeletedError(missing.problems)
+        report = await self.engine.show(run)
+        starter = None if row is None else row.starter
+        may = caller.may_any(_SEES, report.name) or (starter == caller.name and caller.may("starter", report.name))
+        if not may and caller.only is None:
+            answers = caller.may("answerer", report.name)
+            if not answers or not any(self._is_for(caller, report, each) for each in report.questions):
+                voted = answers and any(
+                    vote.who == caller.name
+                    for votes in (await asyncio.to_thread(self.records.votes, run)).values()
+                    for vote in votes
+                )
+                if not voted:
+                    raise missing
+        return report
+
+    def _is_for(self, caller: Caller, report: RunReport, question: Question) -> bool:
+        return bool(caller.as_candidates & {*self._opening(report, question).candidates})
+
+    def _opening(self, report: RunReport, question: Question) -> Opening:
+        """Return who may answer a question, and when that is due: the program says it, else the settings."""
+        step = bare_name(question.steps[0]) if question.steps else question.id
+        said = self.settings.people_of(report.name, step)
+        listed = approval_of(question, None).approvers
+        due = None if said.due is None else time() + said.due
+        return Opening(listed or said.candidates, due)
+
+    async def _note(self, report: RunReport, *, starter: str | None = None, metadata: Mapping[str, str] | None = None) -> None:
+        def note() -> list[RunChange]:
+            return self.records.note(report, lambda asked: self._opening(report, asked), starter=starter, metadata=metadata)
+
+        async with self._turns.setdefault(report.run, asyncio.Lock()):
+            self._wake(await asyncio.to_thread(note))
+        self._turns.pop(report.run, None)
+
+    def _wake(self, changes: Iterable[RunChange]) -> None:
+        for change in changes:
+            self.hub.wake(change.run)
+            self.hub.touched.discard(change.run)
+
+    async def _info_of(self, report: RunReport) -> RunInfo:
+        row = await asyncio.to_thread(self.records.run, report.run)
+        return RunInfo(report, None if row is None else row.starter, {} if row is None else row.metadata)
+
+    async def _audit(self, caller: Caller, action: str, run: str, question: str | None = None, sent: Json = None) -> None:
+        await asyncio.to_thread(self.records.audit, caller.name, caller.by, action, run, question, sent)
+
+    async def _recorded(
+        self,
+        run: str,
+        work: Coroutine[object, object, RunReport],
+        wait: float,
+        *,
+        known: bool = False,
+        question: str | None = None,
+    ) -> RunReport:
+        """Do something that carries a run on, and return how it stands as soon as that is recorded; the rest goes on alone."""
+        task = asyncio.create_task(work)
+        key = f"{run}!{token_hex(4)}"
+        self._under_way[key] = task
+        task.add_done_callback(lambda done: self._ended(key, done))
+        clock = asyncio.get_running_loop().time
+        begun, pause = clock(), 0.01
+        while clock() < begun + PATIENCE:
+            done, _ = await asyncio.wait({task}, timeout=pause)
+            if done:
+                return task.result()
+            report = None
+            with suppress(CompileError):
+                report = await self.engine.show(run)
+            taken = report is not None and (question is None or all(each.id != question for each in report.questions))
+            if report is not None and taken and (clock() > begun + wait or (known and question is not None)):
+                return report
+            pause = min(pause * 2, 0.2)
+        return await self.engine.show(run)
+
+    def _ended(self, key: str, task: asyncio.Task[RunReport]) -> None:
+        self._under_way.pop(key, None)
+        self.hub.wake(key.partition("!")[0])
+        if not task.cancelled():
+            task.exception()  # asked for, so that asyncio does not complain
+
+
+_LOOK: Final = 1.0
+"""Seconds between two looks for what other processes have done."""
+_BREATH: Final = 0.05
+_STALE: Final = 20
+"""Runs that are looked at again at once, where nothing is known to have happened."""
+
+
+class DeletedError(CompileError):
+    """A run was there, and was deleted."""
+
+
+def standing_json(report: RunReport) -> JsonObject:
+    """Return in short how a run stands, as events tell it."""
+    made: JsonObject = {"run": report.run, "program": report.name, "status": report.status}
+    if report.questions:
+        made["questions"] = [each.id for each in report.questions]
+    return made

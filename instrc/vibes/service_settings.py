@@ -1,0 +1,155 @@
+"""Settings of a service: who has which role, who answers which question, and how callers are known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+from msgspec import Struct, field
+
+from instrc.problems.suggest import nearest
+from instrc.text.durations import is_span, seconds
+
+ROLES: Final = ("viewer", "starter", "answerer", "operator", "author", "admin")
+"""What somebody may do with a program: see its runs, start some, answer, operate them, edit it, all of that."""
+_SERVE = ("roles", "groups", "hosts", "oidc", "claim", "rate", "streams", "body")
+_OIDC = ("issuer", "audience", "jwks", "groups", "name")
+_PEOPLE = ("candidates", "due")
+Wrong: TypeAlias = Callable[..., None]
+"""Is told of a setting that cannot be used: its name, the reason, and names that may be meant."""
+
+
+class OidcSettings(Struct, frozen=True):
+    """The identity provider whose tokens are taken."""
+
+    issuer: str
+    audience: str
+    jwks: str
+    """The address of its keys, or a file beside the settings."""
+    groups: str = "groups"
+    """The claim that lists groups."""
+    name: str = "sub"
+    """The claim that names the person."""
+
+
+class PeopleSettings(Struct, frozen=True):
+    """Who answers the questions of a step."""
+
+    candidates: tuple[str, ...] = ("*",)
+    """Names, `group:NAME`, or `*` for everybody who has the role."""
+    due: float | None = None
+    """Seconds after which an answer is overdue; it is only shown and reminded of."""
+
+
+class ServiceSettings(Struct, frozen=True):
+    """What a project has set for its service."""
+
+    roles: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    """By program (`*` for all), by role: names and `group:NAME`."""
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Groups of the project itself, beside those of tokens and keys."""
+    people: Mapping[str, PeopleSettings] = field(default_factory=dict)
+    """By `PROGRAM.STEP`, `STEP`, `PROGRAM.*` or `*`."""
+    hosts: tuple[str, ...] = ()
+    """Names by which the service is reached, beside those of this machine."""
+    oidc: OidcSettings | None = None
+    claim: float = 1800.0
+    """Seconds for which a claim holds."""
+    rate: int = 120
+    """Starts and answers of one caller in a minute."""
+    streams: int = 20
+    """Open event streams of one caller."""
+    body: int = 1024 * 1024
+    """Bytes of a request."""
+
+    def people_of(self, program: str, step: str) -> PeopleSettings:
+        """Return who answers the questions of a step: the closest entry."""
+        for name in (f"{program}.{step}", step, f"{program}.*", "*"):
+            if name in self.people:
+                return self.people[name]
+        return PeopleSettings()
+
+
+def service_settings(serve: object, people: object, wrong: Wrong) -> ServiceSettings:
+    """Return what the tables `serve` and `people` say; `wrong` is told of all that cannot be used."""
+    table = _table("serve", serve, wrong)
+    _refuse_unknown("serve", table, _SERVE, wrong)
+    roles: dict[str, Mapping[str, tuple[str, ...]]] = {}
+    for program, given in _table("serve.roles", table.get("roles", {}), wrong).items():
+        held = _table(f"serve.roles.{program}", given, wrong)
+        _refuse_unknown(f"serve.roles.{program}", held, ROLES, wrong, "role")
+        roles[program] = {role: _texts(f"serve.roles.{program}.{role}", names, wrong) for role, names in held.items()}
+    groups = {
+        name: _texts(f"serve.groups.{name}", given, wrong)
+        for name, given in _table("serve.groups", table.get("groups", {}), wrong).items()
+    }
+    claim = _seconds("serve.claim", table.get("claim", "PT30M"), wrong)
+    numbers = {key: _whole(f"serve.{key}", table[key], wrong) for key in ("rate", "streams", "body") if key in table}
+    return ServiceSettings(
+        roles=roles,
+        groups=groups,
+        people=_people(people, wrong),
+        hosts=_texts("serve.hosts", table.get("hosts", []), wrong),
+        oidc=_oidc(table["oidc"], wrong) if "oidc" in table else None,
+        claim=claim or ServiceSettings().claim,
+        **numbers,
+    )
+
+
+def _people(given: object, wrong: Wrong) -> dict[str, PeopleSettings]:
+    found: dict[str, PeopleSettings] = {}
+    for step, said in _table("people", given, wrong).items():
+        table = _table(f"people.{step}", said, wrong)
+        _refuse_unknown(f"people.{step}", table, _PEOPLE, wrong)
+        candidates = _texts(f"people.{step}.candidates", table.get("candidates", ["*"]), wrong)
+        due = _seconds(f"people.{step}.due", table["due"], wrong) if "due" in table else None
+        found[step] = PeopleSettings(candidates, due)
+    return found
+
+
+def _oidc(given: object, wrong: Wrong) -> OidcSettings | None:
+    table = _table("serve.oidc", given, wrong)
+    _refuse_unknown("serve.oidc", table, _OIDC, wrong)
+    texts = {key: value for key, value in table.items() if isinstance(value, str) and value}
+    for key in table.keys() - texts.keys():
+        wrong(f"serve.oidc.{key}", "it is a text", word=key)
+    missing = [key for key in ("issuer", "audience", "jwks") if key not in table]
+    if missing:
+        wrong("serve.oidc", f"it needs {', '.join(f'`{key}`' for key in missing)}", word="oidc")
+        return None
+    return OidcSettings(**texts) if texts.keys() == table.keys() and texts.keys() <= set(_OIDC) else None
+
+
+def _table(name: str, given: object, wrong: Wrong) -> dict[str, object]:
+    if isinstance(given, dict):
+        return given
+    wrong(name, "it is a table", word=name.rpartition(".")[2])
+    return {}
+
+
+def _refuse_unknown(name: str, table: Mapping[str, object], known: tuple[str, ...], wrong: Wrong, what: str = "setting") -> None:
+    for key in table:
+        if key not in known:
+            wrong(f"{name}.{key}", f"there is no such {what}", nearest(key, known), word=key)
+
+
+def _texts(name: str, given: object, wrong: Wrong) -> tuple[str, ...]:
+    if isinstance(given, list) and all(isinstance(each, str) and each for each in given):
+        return tuple(given)
+    wrong(name, "it is a list of names", word=name.rpartition(".")[2])
+    return ()
+
+
+def _seconds(name: str, given: object, wrong: Wrong) -> float | None:
+    if isinstance(given, str) and is_span(given) and re.search("[1-9]", given):
+        return seconds(given)
+    wrong(name, "write a span of time as `P2D` or `PT30M`", word=name.rpartition(".")[2])
+    return None
+
+
+def _whole(name: str, given: object, wrong: Wrong) -> int:
+    if isinstance(given, int) and not isinstance(given, bool) and given >= 1:
+        return given
+    wrong(name, "it is a whole number from 1", word=name.rpartition(".")[2])
+    return 1
