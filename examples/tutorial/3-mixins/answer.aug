@@ -1,0 +1,1 @@
+"Answer a customer" | Understand | Polite_Mixin(Reply);

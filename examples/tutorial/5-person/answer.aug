@@ -1,0 +1,4 @@
+const letter = Understand(prompt);
+const refund = DecideRefund(letter);
+const approval = Approve_User(letter, refund);
+"Answer a customer" | Polite_Mixin(Reply(letter.wish, refund, approval));

@@ -1,0 +1,50 @@
+"""The pages that teach are true: each command is run as it is printed, and each block of code is a file of the project.
+
+`pytest --snapshot-update` writes what the commands print into the pages; the diff is the review.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from pages import agrees, copied, follow
+
+ROOT = Path(__file__).parents[2] / "examples"
+PAGES = sorted([*ROOT.glob("tutorial/*/README.md"), *ROOT.glob("guides/**/*.md")])
+
+pytestmark = [pytest.mark.long, pytest.mark.skipif(sys.platform == "win32", reason="the pages are typed into bash")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_a_page_prints_what_it_shows(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    place = copied(page, tmp_path / page.parent.name) if page.name == "README.md" else tmp_path
+    now = follow(page, place)
+    if request.config.getoption("update_snapshots"):
+        page.write_text(now, encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == now
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_a_page_is_short(page: Path) -> None:
+    words = len(page.read_text(encoding="utf-8").split())
+    assert words <= 1500, "a page is read in five minutes"
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "is_true"),
+    [
+        ("a\nb", "a\nb\n", True),
+        ("a", "a\nb", False),
+        ("", "a", False),
+        ("a …", "a b", True),
+        ("a …", "a b\nc", False),
+        ("a\n…\nd", "a\nb\nc\nd", True),
+        ("a\n…", "a\nb\nc", True),
+        ("a\n…\nd", "a\nb\nc\ne", False),
+        ("a.c", "abc", False),
+    ],
+)
+def test_a_page_may_leave_lines_out_and_nothing_else(shown: str, printed: str, is_true: bool) -> None:
+    assert agrees(shown, printed) is is_true
