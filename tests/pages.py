@@ -1,9 +1,9 @@
 """Pages that are run: their commands are typed into one shell, and what they show must be what is printed.
 
-A block `console` has commands, each after `$ `, and what each prints, standard output and errors together. `…` there is any text,
-and any lines where it is alone. A command must succeed, or say its code: `# exit code 3`. A command that ends with `&` is a service.
-Every other block is a file of the project, named by its title (```` ```py title="app.py" ````), whole or a part of it; where the folder
-has no such file, the block is written there. A block that is neither is preceded by `<!-- not run: REASON -->`.
+A block `console` has commands, each after `$ `, and what each prints, output and errors together. `…` there is any text, and any
+lines where it is alone. A command must succeed, or say its code: `# exit code 3`. A command that ends with `&` is a service.
+Every other block is a file of the project, named by its title (```` ```py title="app.py" ````), whole or a part of it; where
+the folder has no such file, the block is written there. A block that is neither is preceded by `<!-- not run: REASON -->`.
 """
 
 from __future__ import annotations

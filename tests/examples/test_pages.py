@@ -33,7 +33,7 @@ def test_a_page_is_short(page: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shown", "printed", "is_true"),
+    ("shown", "printed", "true"),
     [
         ("a\nb", "a\nb\n", True),
         ("a", "a\nb", False),
@@ -46,5 +46,5 @@ def test_a_page_is_short(page: Path) -> None:
         ("a.c", "abc", False),
     ],
 )
-def test_a_page_may_leave_lines_out_and_nothing_else(shown: str, printed: str, is_true: bool) -> None:
-    assert agrees(shown, printed) is is_true
+def test_a_page_may_leave_lines_out_and_nothing_else(shown: str, printed: str, *, true: bool) -> None:
+    assert agrees(shown, printed) is true

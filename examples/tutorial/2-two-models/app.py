@@ -1,7 +1,8 @@
 """Compile two models into one tool, send it, and read the answer."""
 
-import instrc
 from models import Reply, Understand
+
+import instrc
 
 [tool] = instrc.compile('"Answer a customer" | Understand | Reply', vibes=[Understand, Reply])
 print("the model fills in:", *tool["properties"])

@@ -7,6 +7,8 @@ ORDERS = {"17": {"item": "A cake with cherries", "euros": 24}}
 
 
 class Orders(BaseHTTPRequestHandler):
+    """Answer with an order, or with 404."""
+
     def do_GET(self) -> None:
         order = ORDERS.get(self.path.removeprefix("/orders/"))
         body = json.dumps(order or {"error": "there is no such order"}).encode()

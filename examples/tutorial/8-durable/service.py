@@ -9,6 +9,8 @@ RECEIPTS: dict[str, dict[str, str]] = {}
 
 
 class Shop(BaseHTTPRequestHandler):
+    """Give orders, and pay money back."""
+
     def do_GET(self) -> None:
         order = ORDERS.get(self.path.removeprefix("/orders/"))
         self.answer(200 if order else 404, order or {"error": "there is no such order"})
