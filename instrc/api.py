@@ -21,6 +21,7 @@ from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Check
 from instrc.runtime.engine import People, Run, RunFilter, RunStatus, run_to_end
 from instrc.runtime.interpreter import versions
+from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.model import Model
 from instrc.runtime.traces import Sink
 from instrc.schema import inclusion as comparing
@@ -347,6 +348,7 @@ def run(
     requests: int | None = None,
     tokens: int | None = None,
     settings: Mapping[str, object] | None = None,
+    cache: str | os.PathLike[str] | Literal[False] | None = None,
     rehearse: RehearseMode = False,
     vibes: InMemory | None = None,
     roots: Iterable[str | os.PathLike[str]] = (),
@@ -360,6 +362,7 @@ def run(
     `program` is a path (`.aug`, `.vibe.json`, or a compiled `.json`), the text of a program, or a compiled document.
     `input` is `prompt`, or an object of inputs by name; models and dates are JSON too.  `model`, an object like `instrc.Model` or
     a text as for `--model`, comes before that of the project; no model is a problem.  `settings` are like `{"temperature": 0}`.
+    `cache` is a file of answers of providers: what was asked and accepted before is not asked again; `False` is none.
     `activities` are functions by name, functions marked with `instrc.activity`, or the JSON of processes by name; they come
     before those of `[tool.instrc.activities]`.  `people` answers questions immediately; without it the run waits.
     `checks` are functions that check the value of a step: if one returns a text (the error), the model is asked again.
@@ -385,6 +388,7 @@ def run(
             requests=requests,
             tokens=tokens,
             settings=settings,
+            cache=cache,
             rehearse=rehearse,
             vibes=vibes,
             roots=roots,
@@ -410,6 +414,7 @@ async def run_async(
     requests: int | None = None,
     tokens: int | None = None,
     settings: Mapping[str, object] | None = None,
+    cache: str | os.PathLike[str] | Literal[False] | None = None,
     rehearse: RehearseMode = False,
     vibes: InMemory | None = None,
     roots: Iterable[str | os.PathLike[str]] = (),
@@ -432,7 +437,17 @@ async def run_async(
     words = model if isinstance(model, str) else None
     if rehearse != "with-activities" and not isinstance(rehearse, bool):
         arguments.instance("rehearse", rehearse, bool, '`True`, `False` or `"with-activities"`')
-    launcher = Launcher(prepared, model=words, own=own, requests=requests, tokens=tokens, rehearse=rehearse, given=settings)
+    kept = cache if cache is None or cache is False else AnswerCache(arguments.path("cache", cache))
+    launcher = Launcher(
+        prepared,
+        model=words,
+        own=own,
+        requests=requests,
+        tokens=tokens,
+        rehearse=rehearse,
+        given=settings,
+        cache=kept,
+    )
     made = launcher.launch(input, id)
     if arguments.text("engine", engine) == "memory" and store is None:
         state = versions.begin(made.plan, made.inputs)

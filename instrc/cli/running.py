@@ -450,7 +450,7 @@ class CommandRow:
 
 
 def _came(word: str, event: Event) -> str:
-    return f"{word}, invented," if event.get("invented") else word
+    return f"{word}, invented," if event.get("invented") else f"{word} from the cache" if event.get("cached") else word
 
 
 def _cost(event: Event) -> str:

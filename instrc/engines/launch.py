@@ -13,7 +13,7 @@ from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from secrets import token_hex
-from typing import Literal, TypeAlias, TypeVar, Unpack, cast
+from typing import Literal, TypeAlias, TypedDict, TypeVar, Unpack, cast
 
 from instrc import problems
 from instrc.compiler.workspace import OptionOverrides, Workspace
@@ -42,6 +42,7 @@ from instrc.runtime.engine import (
 from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
 from instrc.runtime.journal import Journal
 from instrc.runtime.models.batching import Batching
+from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.catalogue import invents, model_of
 from instrc.runtime.models.model import Model, Sample
 from instrc.runtime.models.settings import RequestTable
@@ -159,7 +160,15 @@ def equipped(
         table=table,
         sentences=prepared.settings.sentences,
         words=as_text(how.get("model") or prepared.settings.run.get("model") or ""),
+        cache=AnswerCache(**cast("_CacheOptions", how["cache"])) if "cache" in how else None,
     )
+
+
+class _CacheOptions(TypedDict):
+    """What is noted with a run of its cache."""
+
+    file: str
+    sample: int
 
 
 def request_table(settings: Settings, how: JsonObject) -> RequestTable:
@@ -206,10 +215,12 @@ class Launcher:
         tokens: int | None = None,
         rehearse: RehearseMode = False,
         given: Mapping[str, object] | None = None,
+        cache: AnswerCache | Literal[False] | None = None,
     ) -> None:
         """`model` are its words, before those of the settings; `batch` is how many chunks of one kind share a call of it.
 
         A rehearsal asks nobody but a model that is given.  `given` are settings of requests for these runs alone.
+        `cache` comes before that of the project; `False` is none.
         """
         self.prepared = prepared
         self.own: Own = own or Own()
@@ -236,7 +247,7 @@ class Launcher:
         wrong = [] if makes_results else list(unregistered(self.plan, self.activities))
         if wrong:
             raise CompileError(wrong)
-        self.how: JsonObject = self._how(model, batch, rehearse)
+        self.how: JsonObject = self._how(model, batch, rehearse) | self._kept_answers(cache)
 
     def _how(self, model: str | None, batch: int, rehearse: RehearseMode) -> JsonObject:
         """Return what another process needs to continue a run: plain JSON, without secrets.
@@ -271,6 +282,16 @@ class Launcher:
             how["set"] = as_object(cast("Json", self.set))
         how |= {"step": self.plan["options"]["step"]} if "step" in self.plan["options"] else {}
         return {**how, "own": [*own.words]} if own.words else how
+
+    def _kept_answers(self, cache: AnswerCache | Literal[False] | None) -> JsonObject:
+        """Return where answers are kept, for another process; a `CompileError` if the file cannot be used."""
+        named = self.prepared.settings.run.get("cache")
+        if cache is None and named is not None:
+            cache = AnswerCache(self.prepared.folder / named)
+        if not cache:
+            return {}
+        cache.require()
+        return {"cache": {"file": Path(cache.file).absolute().as_posix(), "sample": cache.sample}}
 
     def effects(self, run: str, watch: Sink | None) -> Effects:
         """Return the effects of a run that only this process carries."""
@@ -556,6 +577,8 @@ async def forked(engine: Engine, run: str, options: ForkOptions, other: Launcher
     launch = before if other is None else other.launch(before.inputs)
     made = fork_of(run, journal, options, launch.plan, launch.inputs)
     how: JsonObject = {**launch.how, "forked": {"run": run, "at": options.step}}
+    if options.step is not None:
+        how.pop("cache", None)  # another answer is wanted
     how |= {"failed": before.how["failed"]} if "failed" in before.how else {}
     return replace(launch, run=options.run or new_id(launch.name), how=how, entries=made.entries)
 

@@ -452,7 +452,8 @@ class LiveRun(Run):
         inputs = self.state["inputs"]
         made = fork_of(self.id, self.journal(), options, self.plan, inputs)
         run = options.run or f"{self.id}-{token_hex(3)}"
-        effects = replace(self.effects, run=run, keys={}, sink=self._sink)
+        cache = self.effects.cache if options.step is None else None  # another answer is wanted
+        effects = replace(self.effects, run=run, keys={}, sink=self._sink, cache=cache)
         live = LiveRun(self.plan, begun(self.plan, inputs, holds=self.holds), effects, self.people, holds=self.holds)
         live.entries = [*made.entries]
         live.enter()

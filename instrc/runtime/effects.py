@@ -44,6 +44,7 @@ from instrc.runtime.interpreter.documents import (
     Result,
     bare_name,
 )
+from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.model import Model, ModelError, Reply, Request, model_message, tool_name
 from instrc.runtime.models.settings import RequestTable
 from instrc.runtime.secrets import redacted
@@ -179,6 +180,8 @@ class Effects:
     """Models that the project has set for some vibes, by their words."""
     prices: Prices = field(default_factory=dict)
     """What the project has set that models cost."""
+    cache: AnswerCache | None = None
+    """Answers that were paid for already."""
     takes: Mapping[str, Json] = field(default_factory=dict)
     """What the vibes of activities say of their inputs: schemas, by bare names."""
     step: str | None = None
@@ -215,10 +218,11 @@ class Effects:
             self.tell("rejected", _before(command["id"]), complaints=command["complaints"])
         self.tell("asked", command["id"], chunk=command["chunk"], steps=list(steps), sent=text, schema=command["schema"])
         began = monotonic()
+        cache = None if self.cache is None else self.cache.again(self.keys.get(command["id"], 1))
 
         async def answer(_attempt: int) -> Reply:
             own = copy_of(command)
-            request = Request(key, name, text, own["schema"], own["model"], own, set_, self.sentences)
+            request = Request(key, name, text, own["schema"], own["model"], own, set_, self.sentences, cache)
             async with time_limit(policy.timeout):
                 with guarded():
                     return _copied_reply(await self.others.get(command["model"] or "", self.model).answer(request))
@@ -259,12 +263,16 @@ class Effects:
             facts["sent"] = reply.sent
         if reply.invented:
             facts["invented"] = True
+        if reply.cached:
+            facts["cached"] = True
         if reply.notes:
             facts["notes"] = [*reply.notes]
         self.tell("answered", command["id"], **facts)
         result: Result = {"ok": answer, "usage": reply.usage}
         if cost is not None:
             result["cost"] = cost
+        if reply.cached:
+            result["cached"] = True
         if wrong:
             result["complaints"] = wrong
         return result
@@ -414,7 +422,8 @@ def _copied_reply(reply: Reply) -> Reply:
         answer = received(reply.answer)
     except NotJsonError as error:
         answer, complaints = None, [*complaints, {"pointer": "", "message": f"the answer is not JSON, {error}"}]
-    return Reply(answer, usage, cost, model, tuple(repairs), tuple(complaints), text, sent, reply.invented, tuple(notes))
+    kept = reply.invented, tuple(notes), reply.cached
+    return Reply(answer, usage, cost, model, tuple(repairs), tuple(complaints), text, sent, *kept)
 
 
 _ReplyParts: TypeAlias = "tuple[float | None, str | None, list[str], list[Complaint], list[str], str | None, str | None]"

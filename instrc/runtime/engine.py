@@ -759,13 +759,14 @@ class Run(ABC):
     def usage(self) -> dict[str, float]:
         """What models have used, all asking again included: `requests`, `input_tokens`, `output_tokens`, `cost` in US dollars.
 
-        `cost` is there where a model says it, or the settings have its price.
+        `cost` is there where a model says it, or the settings have its price; `cached` are the requests that a cache answered.
         """
         used: dict[str, float] = {"requests": 0}
         for event in self.trace:
             if event["event"] == "answered":
                 used["requests"] += 1
-                for name, count in (*event["usage"].items(), ("cost", event["cost"])):
+                cached = [("cached", 1)] if event.get("cached") else []
+                for name, count in (*event["usage"].items(), ("cost", event["cost"]), *cached):
                     if isinstance(count, int | float):
                         used[name] = used.get(name, 0) + count
         return used

@@ -76,6 +76,8 @@ class EventFacts(TypedDict, total=False):
     outcome: Outcome | None
     invented: bool
     """The answer or the result is made from its schema: nobody was asked, and nothing was called."""
+    cached: bool
+    """The answer was kept from the same request before: nobody was asked, and it costs nothing."""
 
 
 class Event(EventFacts):

@@ -79,6 +79,8 @@ class RunSettings(RequestSettings, total=False):
     """`hold` or `fail`: what happens to a run for a reason that passes."""
     keep: str
     """How long runs are kept that have ended, as `P30D`."""
+    cache: str
+    """The file of answers that are not asked for twice, from the folder of the project."""
 
 
 class Settings(Struct, frozen=True):
@@ -209,7 +211,7 @@ KEYS = (
     "serve",
     "people",
 )
-RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements", "reconnect", "traces", "failed", "keep")
+RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements", "reconnect", "traces", "failed", "keep", "cache")
 """Settings of `[tool.instrc.run]`, beside those of `REQUEST`."""
 REQUEST: Mapping[str, str] = {
     "max_tokens": "whole",
@@ -560,7 +562,7 @@ def _fault_of_run(key: str, value: object) -> str | None:
         return None if value in {"hold", "fail"} else "it is `hold` or `fail`"
     if key == "keep":
         return None if isinstance(value, str) and is_span(value) else "it is a span of time, as `P30D`"
-    if key not in {"engine", "store", "traces"}:
+    if key not in {"engine", "store", "traces", "cache"}:
         whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
         return None if whole else "it is a whole number from 0"
     if not isinstance(value, str) or not value.strip():

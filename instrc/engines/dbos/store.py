@@ -303,7 +303,8 @@ def usage_of(results: Iterable[Result]) -> dict[str, float]:
         counts = result.get("usage")
         if counts is not None:
             used["requests"] += 1
-            for name, count in (*counts.items(), ("cost", result.get("cost"))):
+            cached = [("cached", 1)] if result.get("cached") else []
+            for name, count in (*counts.items(), ("cost", result.get("cost")), *cached):
                 if isinstance(count, int | float):
                     used[name] = used.get(name, 0) + count
     return used

@@ -123,6 +123,8 @@ class Result(TypedDict, total=False):
     """Tokens: `input_tokens`, `output_tokens`."""
     cost: float
     """In US dollars, if it is known."""
+    cached: bool
+    """The answer was kept from the same request before."""
 
 
 # The plan of a run and the state of a run: plain JSON with types, so that both can be kept, sent and continued.

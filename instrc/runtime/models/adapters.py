@@ -22,13 +22,14 @@ class Anthropic(Provider):
     target: ClassVar[str] = "anthropic"
     package: ClassVar[str] = "anthropic"
     key: ClassVar[str | None] = "ANTHROPIC_API_KEY"
+    url: ClassVar[str] = "ANTHROPIC_BASE_URL"
     tokens: ClassVar[TokenNames] = ("usage", "input_tokens", "output_tokens")
     names: ClassVar[Mapping[str, str]] = {"max_tokens": "max_tokens", "reasoning": "effort"}
     """The library has no temperature any more; models that take one get it under `extra`."""
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return an asynchronous client."""
-        return library.AsyncAnthropic(api_key=key, base_url=base_url_from("ANTHROPIC_BASE_URL"), max_retries=0)
+        return library.AsyncAnthropic(api_key=key, base_url=base_url_from(self.url), max_retries=0)
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a message."""
@@ -65,6 +66,7 @@ class Gemini(Provider):
     target: ClassVar[str] = "gemini"
     package: ClassVar[str] = "google.genai"
     key: ClassVar[str | None] = "GEMINI_API_KEY"
+    url: ClassVar[str] = "GEMINI_BASE_URL"
     tokens: ClassVar[TokenNames] = ("usageMetadata", "promptTokenCount", "candidatesTokenCount")
     names: ClassVar[Mapping[str, str]] = {
         "max_tokens": "max_output_tokens",
@@ -75,7 +77,7 @@ class Gemini(Provider):
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client; its asynchronous half is used."""
-        url = base_url_from("GEMINI_BASE_URL")
+        url = base_url_from(self.url)
         return library.Client(api_key=key, http_options={"base_url": url} if url else None)
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
@@ -104,6 +106,7 @@ class GigaChat(Provider):
     target: ClassVar[str] = "gigachat"
     package: ClassVar[str] = "gigachat"
     key: ClassVar[str | None] = "GIGACHAT_CREDENTIALS"
+    url: ClassVar[str] = "GIGACHAT_BASE_URL"
     names: ClassVar[Mapping[str, str]] = {
         "max_tokens": "max_tokens",
         "temperature": "temperature",
@@ -112,7 +115,7 @@ class GigaChat(Provider):
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client without a time limit of its own: its 30 seconds would end what the project lets go on."""
-        urls = {"base_url": base_url_from("GIGACHAT_BASE_URL"), "auth_url": base_url_from("GIGACHAT_AUTH_URL")}
+        urls = {"base_url": base_url_from(self.url), "auth_url": base_url_from("GIGACHAT_AUTH_URL")}
         given = {name: url for name, url in urls.items() if url}
         return library.GigaChat(credentials=key, max_retries=0, timeout=None, **given)
 
@@ -138,6 +141,7 @@ class Mistral(Provider):
     target: ClassVar[str] = "mistral"
     package: ClassVar[str] = "mistralai.client"
     key: ClassVar[str | None] = "MISTRAL_API_KEY"
+    url: ClassVar[str] = "MISTRAL_BASE_URL"
     names: ClassVar[Mapping[str, str]] = {
         "max_tokens": "max_tokens",
         "temperature": "temperature",
@@ -147,7 +151,7 @@ class Mistral(Provider):
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client; its asynchronous methods are used."""
-        return library.Mistral(api_key=key, server_url=base_url_from("MISTRAL_BASE_URL"))
+        return library.Mistral(api_key=key, server_url=base_url_from(self.url))
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a chat completion."""
@@ -174,6 +178,7 @@ class Ollama(Provider):
     kind: ClassVar[str] = "ollama"
     target: ClassVar[str] = "ollama-output"
     package: ClassVar[str] = "ollama"
+    url: ClassVar[str] = "OLLAMA_HOST"
     tokens: ClassVar[TokenNames] = (None, "prompt_eval_count", "eval_count")
     names: ClassVar[Mapping[str, str]] = {
         "max_tokens": "num_predict",
@@ -185,7 +190,7 @@ class Ollama(Provider):
 
     def connect(self, library: ModuleType, key: str | None) -> Client:  # noqa: ARG002  -- there is none
         """Return an asynchronous client."""
-        return library.AsyncClient(host=base_url_from("OLLAMA_HOST"))
+        return library.AsyncClient(host=base_url_from(self.url))
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a chat answer in the shape of the payload, with room for all of it: older text is dropped without a word."""

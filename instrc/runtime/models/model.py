@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn, Protocol, cast
 
 from instrc.runtime.interpreter.documents import Complaint, ModelCommand, bare_name
+from instrc.runtime.models.cache import AnswerCache
 from instrc.text import arguments
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
@@ -36,6 +37,8 @@ class Request:
     """What is set for this request, before what is set for all requests to its model."""
     sentences: Sentences = EN
     """What is said to the model beside the message."""
+    cache: AnswerCache | None = field(default=None, repr=False)
+    """Where answers are kept that were paid for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ class Reply:
     """Nobody was asked: the answer is made from the schema."""
     notes: tuple[str, ...] = ()
     """What a person should know: a setting that the provider does not have, a server that ignored the schema."""
+    cached: bool = False
+    """Nobody was asked: the same request was answered before, and the answer was kept."""
 
 
 class ModelError(Exception):

@@ -67,6 +67,10 @@ class ProviderRequest:
     timeout: float
     """Seconds."""
 
+    def to_json(self) -> JsonObject:
+        """Return all that decides about the answer."""
+        return {"model": self.model, "message": self.message, "payload": self.payload, "set": self.options, "extra": self.extra}
+
     @property
     def messages(self) -> list[Json]:
         """The message as most providers take it."""
@@ -86,6 +90,8 @@ class Provider(ABC):
     """The extra that installs the library, where it is called otherwise."""
     key: ClassVar[str | None] = None
     """The environment variable that holds the key, where one is needed."""
+    url: ClassVar[str]
+    """The environment variable that names another server."""
     tokens: ClassVar[TokenNames] = ("usage", "prompt_tokens", "completion_tokens")
     """Where an answer says how many tokens it took."""
     names: ClassVar[Mapping[str, str]] = {"max_tokens": "max_tokens", "temperature": "temperature"}
@@ -130,17 +136,33 @@ class Provider(ABC):
         lowering = self._lowering(request, target)
         settings = cast("RequestSettings", {**self.settings, **request.settings})
         asked, notes = self._asked(request, lowering, settings, model)
+        cache = request.cache
+        key = None if cache is None else cache.key([self._server(), target, asked.to_json()], request.key)
+        kept = None if cache is None or key is None else await asyncio.to_thread(cache.find, key)
+        answer = await self._received(client, asked) if kept is None else kept
+        lifted = lift(answer, lowering.map)
+        used = token_counts(answer, self.tokens) if kept is None else {}
+        reply = reply_of(lifted, model, used, answer, request.sentences)
+        if cache is not None and key is not None and kept is None and not reply.complaints:
+            failed = await asyncio.to_thread(cache.keep, key, model, answer)
+            notes = notes if failed is None else [*notes, failed]
+        if lowering.dialect.enforced and not lowering.dialect.tool and not lifted.calls and not lifted.truncated:
+            notes = [*notes, f"the server of `{self.kind}` did not enforce the schema: the answer is no JSON"]
+        sent = None if asked.message == request.message else asked.message
+        return replace(reply, notes=tuple(notes), sent=sent, cached=kept is not None)
+
+    def _server(self) -> list[Json]:
+        """Return who is asked, as a part of the keys of a cache."""
+        return [self.kind, base_url_from(self.url)]
+
+    async def _received(self, client: Client, asked: ProviderRequest) -> Json:
+        """Return what a provider answers, or raise `ModelError`."""
         try:
-            answer = await self._sent(client, asked)
+            return await self._sent(client, asked)
         except ModelError:
             raise
         except Exception as error:
             raise as_model_error(error) from error
-        lifted = lift(answer, lowering.map)
-        reply = reply_of(lifted, model, token_counts(answer, self.tokens), answer, request.sentences)
-        if lowering.dialect.enforced and not lowering.dialect.tool and not lifted.calls and not lifted.truncated:
-            notes = [*notes, f"the server of `{self.kind}` did not enforce the schema: the answer is no JSON"]
-        return replace(reply, notes=tuple(notes), sent=None if asked.message == request.message else asked.message)
 
     async def _sent(self, client: Client, asked: ProviderRequest) -> Json:
         """Send a request; a server that is loading its model is waited for."""

@@ -1,0 +1,96 @@
+"""Answers that were paid for once: kept in a file by the exact request, and given again without asking."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+from instrc.runtime.secrets import redacted
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json
+
+_FORMAT: Final = 1
+"""A part of each key: of an entry that another release wrote otherwise nothing is read."""
+WAIT: Final = 10.0
+"""Seconds that one process waits for another one that writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCache:
+    """Answers of providers in an SQLite file, which several processes may use at the same time.
+
+        launcher = Launcher(prepared, model="openai:gpt-5", cache=AnswerCache("answers.sqlite", sample=2))
+
+    In a program, `instrc.run(…, cache="answers.sqlite")`; in the settings, `cache` of `[tool.instrc.run]`.
+    A request is the same if all that is sent is: the server, the model, the message, the schema, every setting.
+    `sample` numbers independent answers to one request: each sample of an evaluation has a number of its own, from 0.
+    Kept is what the provider has answered, as JSON, and only if it was accepted; keys are digests, so no message is in the file.
+    A cache belongs to one run: equal requests of a run are different samples, whatever asks them.
+    """
+
+    file: str | Path
+    sample: int = 0
+    turn: int = 1
+    """How often a command was begun again on purpose: then another answer is wanted."""
+    _asked: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
+    """Who has asked what, so that equal requests of a run get answers of their own."""
+
+    def again(self, turn: int) -> AnswerCache:
+        """Return the cache for a command that is carried out for the so-manieth time."""
+        return self if turn == self.turn else replace(self, turn=turn)
+
+    def key(self, request: Json, asker: str) -> str:
+        """Return the key of a request; `asker` is equal for all attempts at it, `run/command`."""
+        digest = sha256(dumps([_FORMAT, self.sample, self.turn, request], indent=False).encode()).hexdigest()
+        askers = self._asked.setdefault(digest, [])
+        if asker not in askers:
+            askers.append(asker)
+        return f"{digest}.{askers.index(asker)}"
+
+    def find(self, key: str) -> Json:
+        """Return the answer to a request; `None` if there is none, or the file cannot be read."""
+        try:
+            with self._open() as database:
+                row = database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
+            return None if row is None else loads(row[0])
+        except (sqlite3.Error, ValueError, TypeError):
+            return None
+
+    def keep(self, key: str, model: str, answer: Json) -> str | None:
+        """Keep an answer, unless a secret is in it; return why it cannot be kept, `None` if it can."""
+        if redacted(answer) != answer:
+            return None
+        try:
+            with self._open() as database:
+                database.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?)", (key, model, dumps(answer, indent=False)))
+        except sqlite3.Error as error:
+            return f"the answer could not be kept in `{self.file}`: {error}"
+        return None
+
+    def require(self) -> None:
+        """Make the file; `CompileError` if it cannot be used."""
+        try:
+            Path(self.file).parent.mkdir(parents=True, exist_ok=True)
+            with self._open():
+                pass
+        except (sqlite3.Error, OSError, ValueError) as error:
+            reason = str(getattr(error, "strerror", None) or error)
+            raise CompileError([problems.runs.UnusableSetting(what="cache", word=str(self.file), reason=reason)]) from None
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """Give the database for one transaction."""
+        database = sqlite3.connect(self.file, timeout=WAIT)
+        try:
+            with database:
+                database.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, model TEXT, answer TEXT)")
+                yield database
+        finally:
+            database.close()
