@@ -360,18 +360,15 @@ def run(
         run = instrc.run('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted({"draft": {}}))
 
     `program` is a path (`.aug`, `.vibe.json`, or a compiled `.json`), the text of a program, or a compiled document.
-    `input` is `prompt`, or an object of inputs by name; models and dates are JSON too.  `model`, an object like `instrc.Model` or
-    a text as for `--model`, comes before that of the project; no model is a problem.  `settings` are like `{"temperature": 0}`.
-    `cache` is a file of answers of providers: what was asked and accepted before is not asked again; `False` is none.
-    `activities` are functions by name, functions marked with `instrc.activity`, or the JSON of processes by name; they come
-    before those of `[tool.instrc.activities]`.  `people` answers questions immediately; without it the run waits.
-    `checks` are functions that check the value of a step: if one returns a text (the error), the model is asked again.
-    `engine` carries out the run: `memory`, in this process, stored only if a `store` is given; `durable`, in the store, by this
-    process or, later, another one; `temporal`, on a server.  `store` is a folder, or the URL of a database.  With an `id` the
-    same call continues its run.  `requests` and `tokens` are its budget.  `rehearse` invents answers and results: it asks no
-    model that is not given, and calls nothing; `"with-activities"` calls the activities.  `Run.invented` says what is invented.
-    `vibes` are instructions from memory by name, as for `compile`; a run that is continued is given them again.
-    `watch` is given every event as it happens.  `CompileError` contains all problems of the program, its inputs and settings.
+    `input` is `prompt`, or an object of inputs by name.  `model`, an object like `instrc.Model` or a text as for `--model`, comes
+    before that of the project.  `settings` are like `{"temperature": 0}`.  `cache` is a file of answers that are not asked for
+    again; `False` is none.  `activities` are functions by name, marked functions, or processes as JSON by name.  `people` answers
+    questions immediately; without it the run waits.  If one of `checks` returns a text (the error), the model is asked again.
+    `engine` is `memory`, in this process, stored only if a `store` is given; `durable`, in the store, by any process;
+    `temporal`, on a server.  `store` is a folder, or the URL of a database.  With an `id` the same call continues its run.
+    `requests` and `tokens` are its budget.  `rehearse` invents answers and results (`Run.invented`), of activities too unless it
+    is `"with-activities"`.  `vibes` are as for `compile`.  `watch` is given every event as it happens.
+    `CompileError` contains all problems of the program, its inputs and settings.
     """
     return run_to_end(
         run_async(
