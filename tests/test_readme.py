@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import pytest
 from http_server import Answer, Asked, serving
+from pages import agrees, typed
 
 from instrc.cli import main
 from instrc.text import jsontext
@@ -28,7 +29,8 @@ class Block(NamedTuple):
 
 PAGE = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = [Block(*found) for found in re.findall(r"^```(\w*)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)]
-RUN_BELOW = {"toml", "aug", "console", "json", "python", "py", "yaml", "sh", ""}
+RUN_BELOW = {"aug", "console", "python", "py", "sh"}
+GUIDES = ROOT / "examples" / "guides"
 
 
 def only(language: str) -> list[str]:
@@ -45,13 +47,31 @@ def test_the_program_is_the_one_that_is_compiled() -> None:
     assert len(program.splitlines()) <= 8
 
 
+def test_the_page_is_short() -> None:
+    assert len(PAGE.splitlines()) <= 200
+
+
 def test_the_command_prints_what_is_shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(ROOT)
-    [command], [shown] = only("console"), only("json")
-    assert main(command.removeprefix("$ instrc ").split()) == 0
+    [block] = only("console")
+    [command] = typed(block)
+    assert main(command.command.removeprefix("instrc ").split()) == 0
     printed = capsys.readouterr()
-    assert (printed.out, printed.err) == (shown, "")
-    assert jsontext.dumps(jsontext.loads(shown)) + "\n" == shown
+    assert agrees(command.shown, printed.out)
+    assert printed.err == ""
+    whole = (ROOT / "examples" / "reply" / "README.md").read_text(encoding="utf-8")
+    assert f"```json\n{printed.out}```" in whole
+    assert f"has {len(printed.out.splitlines())} lines" in PAGE
+
+
+def test_the_install_command_compiles_the_program_of_the_page() -> None:
+    [install, tests] = only("sh")
+    assert install == "pip install . && instrc compile examples/reply/reply.aug\n"
+    run = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "'.[dev]'" in tests
+    assert "'.[dev]'" in run
+    assert tests.strip().endswith("python -m pytest")
+    assert re.search(r"^(?:if ! )?python -m pytest(?: >.*)?$", run, re.MULTILINE), "the one test command, without arguments"
 
 
 def test_the_python_runs(tmp_path: Path) -> None:
@@ -60,22 +80,16 @@ def test_the_python_runs(tmp_path: Path) -> None:
         subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, check=True)
 
 
-def test_the_two_commands_are_those_of_ci_and_of_the_hook() -> None:
-    job, tests = only("sh")
-    run = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    assert "'.[dev]'" in tests
-    assert "'.[dev]'" in run
-    assert tests.strip().endswith("python -m pytest")
-    assert re.search(r"^(?:if ! )?python -m pytest(?: >.*)?$", run, re.MULTILINE), "the one test command, without arguments"
-    path = job.split()[-1]
-    assert main(["compile", str(ROOT / path)]) == 0
-    [hook] = only("yaml")
-    name = re.findall(r"- id: (\S+)", hook)[0]
-    assert f"id: {name}" in (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+def test_the_hook_on_the_page_is_one_of_ours() -> None:
+    page = (GUIDES / "checks.md").read_text(encoding="utf-8")
+    hooks = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    for name in re.findall(r"- id: (\S+)", page):
+        assert f"id: {name}" in hooks
 
 
 def test_the_picture_shows_every_stage_of_the_driver() -> None:
-    [picture] = only("")
+    page = (ROOT / "instrc" / "README.md").read_text(encoding="utf-8")
+    [picture] = re.findall(r"^```\n([^`]*aug:[^`]*)^```", page, re.MULTILINE)
     driver = (ROOT / "instrc" / "compiler" / "driver.py").read_text(encoding="utf-8")
     for stage in ("parse", "bind", "compose", "partition", "emit"):
         assert f" {stage} " in picture
@@ -92,12 +106,16 @@ def test_the_table_of_targets_is_the_one_computed_from_the_dialects() -> None:
 def test_every_command_on_the_page_exists(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     known = capsys.readouterr().out
-    for command in re.findall(r"^\| `instrc (\w+)", PAGE, re.MULTILINE):
+    page = (GUIDES / "commands.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| `instrc (\w+)", page, re.MULTILINE)
+    assert len(told) > 20
+    for command in told:
         assert re.search(rf"\b{command}\b", known), command
 
 
 def test_the_table_of_extras_is_that_of_the_package() -> None:
-    assert PAGE.split("<!-- extras -->")[1].strip() == extras_table()
+    page = (GUIDES / "settings.md").read_text(encoding="utf-8")
+    assert page.split("<!-- extras -->")[1].strip() == extras_table()
 
 
 def extras_table() -> str:
@@ -117,9 +135,8 @@ def extras_table() -> str:
 def test_the_settings_on_the_page_are_those_there_are() -> None:
     from instrc.vibes.settings import KEYS  # the names that the page lists
 
-    told = re.findall(
-        r"^\| `(?:\[tool\.instrc\.)?(\w+)[\]\s`]", PAGE.split("## Extras and settings")[1].split("\n## ")[0], re.MULTILINE
-    )
+    page = (GUIDES / "settings.md").read_text(encoding="utf-8").split("## Settings")[1]
+    told = re.findall(r"^\| `(?:\[tool\.instrc\.)?(\w+)[\]\s`]", page, re.MULTILINE)
     assert set(KEYS) <= set(told)
 
 
@@ -145,6 +162,7 @@ def test_the_files_that_folder_pages_name_exist() -> None:
 def test_pages_of_folders_link_to_what_is_there() -> None:
     folders = ("examples", "grammar", "instrc", "schemas", "tests")
     pages = [page for folder in folders for page in (ROOT / folder).rglob("README.md") if "node_modules" not in page.parts]
+    pages += GUIDES.glob("*.md")
     assert len(pages) > 20
     for page in pages:
         text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
@@ -218,6 +236,7 @@ def test_help_begins_with_the_functions_and_their_examples_run(tmp_path: Path) -
 
 
 def test_the_settings_can_be_used(tmp_path: Path) -> None:
-    for text in only("toml"):
-        (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
-        assert read_settings(tmp_path).requests
+    page = (GUIDES / "models.md").read_text(encoding="utf-8")
+    [text] = re.findall(r'^```toml title="pyproject.toml"\n(.*?)^```', page, re.MULTILINE | re.DOTALL)
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    assert read_settings(tmp_path).requests

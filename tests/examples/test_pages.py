@@ -19,7 +19,13 @@ pytestmark = [pytest.mark.long, pytest.mark.skipif(sys.platform == "win32", reas
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_a_page_prints_what_it_shows(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    place = copied(page, tmp_path / page.parent.name) if page.name == "README.md" else tmp_path
+    if page.name == "README.md":
+        place = copied(page, tmp_path / page.parent.name)
+    else:
+        place = tmp_path / "guides"
+        place.mkdir()
+        for example in ("reply", "meeting-with-approval"):
+            copied(ROOT / example / "README.md", tmp_path / example)
     now = follow(page, place)
     if request.config.getoption("update_snapshots"):
         page.write_text(now, encoding="utf-8")
