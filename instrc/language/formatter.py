@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from instrc import problems
 from instrc.language.concrete_tree import Leaf, Phrase, Tree, read_tree
+from instrc.language.deprecations import upgraded
 from instrc.language.habits import name_habits
 from instrc.language.lexer import is_name, normal
 from instrc.language.line_breaking import Doc, Group, Line, Nest, in_lines
@@ -411,8 +412,10 @@ def _call(parts: Sequence[Made]) -> Made:
 JSON_ENDING = ".json"
 
 
-def format_source(source: Source, report: Report) -> str | None:
+def format_source(source: Source, report: Report, *, upgrade: bool = False) -> str | None:
     """Return the canonical text of a program, or of JSON if the name says so; `None` with problems if it is neither.
+
+    `upgrade` also replaces deprecated words of a program.
 
     A program is left alone, too, if it is not clear where its statements end: `"say "hi" to him"` would become three
     statements with a `;` after each, and nobody would see the mistake any more.
@@ -423,7 +426,9 @@ def format_source(source: Source, report: Report) -> str | None:
     name_habits(parse(source, found), found)
     report.problems += found.problems
     unclear = any(isinstance(problem, problems.habits.MissingSeparator) for problem in found.problems)
-    return None if found.failed or unclear else format_program(source)
+    if found.failed or unclear:
+        return None
+    return format_program(upgraded(source) if upgrade else source)
 
 
 def _json(source: Source, report: Report) -> str | None:

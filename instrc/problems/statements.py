@@ -53,6 +53,30 @@ class MisplacedLanguage(Problem):
         return "write `language 1;`" if self.first else "move it to the first line, or remove it"
 
 
+class DeprecatedWord(Problem):
+    name = "deprecated-word"
+    severity = "warning"
+
+    word: str
+    since: str
+    """The release that deprecates it."""
+    instead: str = ""
+    """What to write in its place; empty if nothing."""
+
+    @property
+    def message(self) -> str:
+        return f"`{self.word}` is deprecated since {self.since}"
+
+    @property
+    def hint(self) -> str | None:
+        way = f"write `{self.instead}`" if self.instead else "leave it out"
+        return f"{way}; `instrc fmt --upgrade` does so in all files"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        return replacement(self.at, self.instead)
+
+
 class MissingEquals(Problem):
     name = "missing-equals"
 

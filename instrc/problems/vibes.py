@@ -130,6 +130,15 @@ class InvalidVibe(Problem):
         return () if self.referrer is None else (Label(self.referrer, "referred to here"),)
 
 
+class NewerVibe(Problem):
+    name = "newer-vibe"
+    message = "this vibe file has the form of version {version}, and this `instrc` knows version {known}"
+    hint = "install a newer `instrc`, or write the file in the form of version {known}"
+
+    version: int
+    known: int
+
+
 class UnresolvedReference(Problem):
     name = "unresolved-reference"
     message = "the reference `{reference}` has no target"

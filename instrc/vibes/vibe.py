@@ -8,11 +8,12 @@ The two are told apart by what stands next to `schema`: in a record no keyword o
 from __future__ import annotations
 
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from instrc.problems.problem import CompileError
+from instrc.process.process import Process
 from instrc.text.jsontext import loads, repeated_members
-from instrc.text.jsonvalue import Json, JsonSyntaxError
+from instrc.text.jsonvalue import Json, JsonSyntaxError, as_integer
 from instrc.text.limits import VIBE_BYTES
 from instrc.text.source import CONFLICT_MARK, Source, Span
 from instrc.vibes.uri import file_too_large, invalid_vibe
@@ -20,6 +21,9 @@ from instrc.vibes.uri import file_too_large, invalid_vibe
 if TYPE_CHECKING:
     from instrc.text.jsontext import JsonText
 
+
+VIBE_VERSION: Final = 1
+"""The newest form of vibe files that is read."""
 
 _ONLY_IN_SCHEMAS = frozenset(
     [
@@ -104,7 +108,26 @@ def parse_vibe(
             reason, way_out = "it holds a list of tools", f"`instrc import mcp {name} -o schemas/` makes a vibe of each"
             raise invalid_vibe([(source.span(place, min(place + 1, len(text))), reason)], referrer, way_out)
         raise _invalid(source, place, f"it holds {_kind(document)}, not an object", referrer)
-    return Vibe(uri, segment, source, document, _pointer(source, document, referrer))
+    place_of_schema = _pointer(source, document, referrer)
+    _refuse_newer(source, document, place_of_schema, referrer)
+    return Vibe(uri, segment, source, document, place_of_schema)
+
+
+def _refuse_newer(source: Source, document: dict[str, Json], place_of_schema: str, referrer: Span | None) -> None:
+    """Refuse a file of a newer form: it may say what would be misread. A process has a version of its own."""
+    version = document.get("instrc", 1)
+    known = version.__class__ is int and version == VIBE_VERSION
+    newer = version.__class__ is int and as_integer(version) > VIBE_VERSION
+    if known or (not place_of_schema and (not newer or Process.describes(document))):
+        return
+    member = _read_with_places(source).place("/instrc")
+    if not newer:
+        raise _invalid(
+            source, member.start, "the `instrc` of a record is the version of its form, a whole number from 1", referrer
+        )
+    from instrc.problems.vibes import NewerVibe  # only where there is one
+
+    raise CompileError([NewerVibe(at=source.span(member.start, member.end), version=as_integer(version), known=VIBE_VERSION)])
 
 
 def _value(source: Source, referrer: Span | None) -> Json:

@@ -171,3 +171,23 @@ def test_any_bytes_are_a_vibe_or_a_problem(data: bytes) -> None:
     except CompileError as error:
         problems = error.problems
     assert all(problem.message and problem.at for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        ('{"instrc": 1, "schema": {}}', None),
+        ('{"instrc": 2, "schema": {}}', "newer-vibe"),
+        ('{"instrc": 2, "schemas": [{}]}', "newer-vibe"),
+        ('{"instrc": 2, "properties": {"llmContext1": {}}}', None),
+        ('{"instrc": "mine", "type": "object"}', None),
+        *((f'{{"instrc": {version}, "schema": {{}}}}', "invalid-vibe") for version in ("0", "-1", "1.5", "true", '"1"', "null")),
+    ],
+)
+def test_a_file_of_a_newer_form_is_refused_and_a_process_has_a_version_of_its_own(data: str, name: str | None) -> None:
+    if name is None:
+        parse(data)
+        return
+    with pytest.raises(CompileError) as raised:
+        parse(data)
+    assert [(each.name, each.at and each.at.column) for each in raised.value.problems] == [(name, 12)]

@@ -16,6 +16,7 @@ from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.lint.placeholders import placeholders, program_nodes, statements_with
 from instrc.compiler.lint.review import hidden_versions, review
 from instrc.language import surface
+from instrc.language.deprecations import deprecated_words
 from instrc.language.program_places import place_in
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -112,6 +113,7 @@ def slips(program: surface.Program) -> Iterator[Problem]:
     named, bare = _goals_like_names(program), "Fail" in text and re.search(_FAIL, text)
     timed = ("within" in text or "delay" in text) and _TIMED.search(text)
     yield from named
+    yield from deprecated_words(program.source)
     if not (deeper or empty or similar or bare or timed):
         return
     written = list(program_nodes(program.statements))

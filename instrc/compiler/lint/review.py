@@ -167,6 +167,6 @@ _ENGINE = {
 }
 _OF_SLOTS = frozenset({"type", "title", "description", "$comment"})
 """Keywords that say to a reader what belongs into the `default` of a mixin."""
-_PARTS = frozenset({"schema", "input", "solution", "title", "description", "$schema", "$id", "$comment", "examples"})
+_PARTS = frozenset({"instrc", "schema", "input", "solution", "title", "description", "$schema", "$id", "$comment", "examples"})
 """What a record may hold."""
 _LINKS = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "allOf", "references", "arguments", "among", "value"})
