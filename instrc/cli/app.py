@@ -192,6 +192,7 @@ COMMANDS = {
     "mcp": "servers",
     "serve": "serve",
     "worker": "run",
+    "schedule": "schedule",
     "explain": "format",
 }
 """A command's name and the module of this folder that holds its function `NAME_command`, or its group, `NAME_group`."""

@@ -11,13 +11,14 @@ from time import time
 from typing import TypeVar, Unpack, cast
 
 import sqlalchemy as sa
-from dbos import DBOSClient, EnqueueOptions, WorkflowStatus
+from dbos import DBOSClient, WorkflowStatus
 from dbos._error import DBOSException  # its public names leave out the base of its errors
 
 from instrc import problems
-from instrc.engines.dbos import store
+from instrc.engines.dbos import schedules, store
 from instrc.engines.dbos.carrying import journal_of, recorded_entries
 from instrc.engines.dbos.runner import LOST, POLL, Runner
+from instrc.engines.schedules import Clock, Schedule, require_name
 from instrc.engines.stores import RunStore, store_of
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import complaints
@@ -139,15 +140,9 @@ class StoreClient:
             client = store.client_of(self.db())
             return await asyncio.to_thread(question, client)
 
-    async def begin(self, run: str, launch: LaunchDocument) -> None:
+    async def begin(self, launch: LaunchDocument) -> None:
         """Ask whoever carries the runs to begin one."""
-        options: EnqueueOptions = {
-            "workflow_name": store.WORKFLOW,
-            "queue_name": store.QUEUE,
-            "workflow_id": run,
-            "app_version": store.APPLICATION,
-        }
-        await self.ask(lambda client: client.enqueue(options, launch))
+        await self.ask(lambda client: store.enqueue(client, launch))
 
     async def reach(self) -> None:
         """Make sure that the store can be asked."""
@@ -249,7 +244,7 @@ class DurableEngine(TracedEngine):
         if row is not None:
             return await self.resume(launch.run)
         if runner is None:
-            await self.asker.begin(launch.run, begun)
+            await self.asker.begin(begun)
         _refuse_another(await self.asker.row(launch.run), begun)  # another process, or thread, may have begun one at that moment
         return await (self._attend(launch.run) if runner is None else self.show(launch.run))
 
@@ -422,10 +417,43 @@ class DurableEngine(TracedEngine):
         while not stop.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), None if self.location.is_local else _LOOK)
-            if not self.location.is_local and not await self._is_held():
-                raise store.unusable(self.location, LOST)
+            if not self.location.is_local:
+                if not await self._is_held():
+                    raise store.unusable(self.location, LOST)
+                await self.asker.ask(lambda client: schedules.begin_due(self.asker.db(), client, _goes_on(client), time()))
         self.close()
         return len(roots)
+
+    # --- schedules ------------------------------------------------------------------------------------------------------------
+
+    async def _of_schedules(self, work: Callable[[sa.Engine, DBOSClient], _T]) -> _T:
+        """Do something with the schedules of a store on a server."""
+        if self.location.is_local:
+            reason = "schedules are kept in a store on a server, `postgresql://…`; beside a folder, cron begins `instrc run`"
+            raise CompileError([problems.runs.UnusableStore(store=self.location.shown, reason=reason)])
+        async with self._carrier_with_tables():
+            return await self.asker.ask(lambda client: work(self.asker.db(), client))
+
+    async def schedules(self) -> list[Schedule]:
+        """Return the schedules of the store, by name."""
+        return await self._of_schedules(lambda engine, _: schedules.schedules_of(engine))
+
+    async def schedule(self, name: str, clock: Clock, launch: Launch) -> Schedule:
+        """Add a schedule: a worker begins its runs, with the plan that the program has now."""
+        require_name(name)
+        return await self._of_schedules(lambda engine, _: schedules.add(engine, name, clock, launch_json(launch)))
+
+    async def pause(self, name: str, *, paused: bool) -> Schedule:
+        """Begin no run until it goes on."""
+        return await self._of_schedules(lambda engine, _: schedules.pause(engine, name, paused=paused))
+
+    async def unschedule(self, name: str) -> None:
+        """Remove a schedule."""
+        await self._of_schedules(lambda engine, _: schedules.remove(engine, name))
+
+    async def trigger(self, name: str) -> str:
+        """Let a worker begin a run now; return its id."""
+        return await self._of_schedules(lambda engine, client: schedules.trigger(engine, client, name))
 
     def close(self) -> None:
         """Leave the runs as they are, and give the store free."""
@@ -455,7 +483,7 @@ class DurableEngine(TracedEngine):
                 runner.leave()
 
     @asynccontextmanager
-    async def _carrier_with_tables(self, run: str) -> AsyncIterator[Runner | None]:
+    async def _carrier_with_tables(self, run: str | None = None) -> AsyncIterator[Runner | None]:
         """Do what `_carrier` does; another process that carries the runs has made its tables by then."""
         while True:
             async with self._carrier(run) as runner:
@@ -513,6 +541,11 @@ class DurableEngine(TracedEngine):
             async with self._carrier():  # which reads the mail, if there is no other
                 pass
             await asyncio.sleep(POLL)
+
+
+def _goes_on(client: DBOSClient) -> Callable[[str], bool]:
+    """Return what tells whether a run has not ended."""
+    return lambda run: any(row.status not in _ENDED for row in client.list_workflows(workflow_ids=[run]))
 
 
 def _refuse_another(row: WorkflowStatus, begun: LaunchDocument) -> None:

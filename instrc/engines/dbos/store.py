@@ -14,12 +14,12 @@ from typing import Final, Literal, TypeAlias
 from zlib import compress, decompress
 
 import sqlalchemy as sa
-from dbos import DBOSClient, DBOSPortableJSONSerializer
+from dbos import DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
 
 from instrc import problems
 from instrc.engines.stores import RunStore, scheme_of, store_of
 from instrc.problems.problem import CompileError
-from instrc.runtime.engine import UnreachableError
+from instrc.runtime.engine import LaunchDocument, UnreachableError
 from instrc.runtime.interpreter.documents import Result
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, is_event, read_trace
@@ -43,6 +43,17 @@ def close_engine(engine: sa.Engine) -> None:
         record.invalidate()
 
     left.dispose()  # what was given back between the two
+
+
+def enqueue(client: DBOSClient, launch: LaunchDocument) -> None:
+    """Ask whoever carries the runs to begin one; of one id only the first begins."""
+    options: EnqueueOptions = {
+        "workflow_name": WORKFLOW,
+        "queue_name": QUEUE,
+        "workflow_id": launch["run"],
+        "app_version": APPLICATION,
+    }
+    client.enqueue(options, launch)
 
 
 def has_tables(store: RunStore, engine: sa.Engine) -> bool:

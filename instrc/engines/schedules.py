@@ -1,0 +1,105 @@
+"""Runs that begin by the clock: a table beside the runs of a store on a server, of which its workers begin what is due."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import time
+from typing import TYPE_CHECKING, Final, Protocol, cast, runtime_checkable
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+
+if TYPE_CHECKING:
+    from instrc.runtime.engine import Launch
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,79}")
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """When runs begin: five fields, minute, hour, day, month and weekday, in the time of a zone."""
+
+    cron: str
+    zone: str = "UTC"
+
+    def __post_init__(self) -> None:
+        from croniter import croniter  # the extra `durable` brings it
+
+        if len(self.cron.split()) != 5 or not croniter.is_valid(self.cron):
+            fields = "they are five fields, as `0 6 * * 1-5`: minute, hour, day, month, weekday"
+            raise _unusable(what="times", word=self.cron, reason=fields)
+        try:
+            ZoneInfo(self.zone)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise _unusable(what="time zone", word=self.zone, reason="it is a name as `Europe/Berlin`") from None
+        self.after(time())
+
+    def after(self, moment: float) -> float:
+        """Return the next moment after one, in seconds since 1970."""
+        from croniter import CroniterError, croniter  # as above
+
+        local = datetime.fromtimestamp(moment, tz=ZoneInfo(self.zone))
+        try:
+            return cast("datetime", croniter(self.cron, local).get_next(datetime)).timestamp()
+        except CroniterError:
+            raise _unusable(what="times", word=self.cron, reason="no such day comes") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A program that begins again and again."""
+
+    name: str
+    clock: Clock
+    program: str
+    due: float | None
+    """When its next run begins, in seconds since 1970; `None` while it is paused."""
+    last: str | None = None
+    """The id of its latest run."""
+
+    def run_at(self, moment: float) -> str:
+        """Return the id of the run that begins at a moment: the same on every worker."""
+        return f"{self.name}-{datetime.fromtimestamp(moment, tz=UTC):%Y%m%dT%H%M%SZ}"
+
+
+@runtime_checkable
+class Scheduling(Protocol):
+    """An engine that begins runs by the clock."""
+
+    async def schedules(self) -> list[Schedule]:
+        """Return all, by name."""
+
+    async def schedule(self, name: str, clock: Clock, launch: Launch) -> Schedule:
+        """Add one: each of its runs begins as `launch` would."""
+
+    async def pause(self, name: str, *, paused: bool) -> Schedule:
+        """Begin no run until it goes on; runs that are under way go on."""
+
+    async def unschedule(self, name: str) -> None:
+        """Remove one; its runs stay."""
+
+    async def trigger(self, name: str) -> str:
+        """Begin a run now, beside those of the clock; return its id."""
+
+
+def require_name(name: str) -> None:
+    """Refuse the name of a schedule that could not begin the id of a run."""
+    if _NAME.fullmatch(name) is None:
+        raise _unusable(what="schedule", word=name[:80], reason="its name is at most 80 letters, digits, `_` and `-`")
+
+
+def missing(name: str) -> CompileError:
+    """Return that there is no schedule of a name."""
+    return _unusable(what="schedule", word=name, reason="there is none of this name: `instrc schedule list` shows all")
+
+
+def taken(name: str) -> CompileError:
+    """Return that a name is that of another schedule."""
+    return _unusable(what="schedule", word=name, reason="there is one of this name: remove it first, or choose another name")
+
+
+def _unusable(what: str, word: str, reason: str) -> CompileError:
+    return CompileError([problems.runs.UnusableSetting(what=what, word=word, reason=reason)])

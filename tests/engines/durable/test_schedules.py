@@ -1,0 +1,118 @@
+"""Runs that begin by the clock: each tick once, whoever looks, and none beside one that still goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+from time import time
+from zoneinfo import ZoneInfo
+
+import pytest
+import sqlalchemy as sa
+from postgres_server import Database
+from test_postgres import PROGRAM, said
+
+import instrc
+from instrc.engines.dbos import schedules, store  # ticks are looked at in a time of the test
+from instrc.engines.schedules import Clock
+from instrc.text.jsontext import loads
+
+ALWAYS = ["--cron", "* * * * *", "--input", "go", "--model", "sample"]
+
+
+def moment(text: str, zone: str) -> float:
+    return datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone)).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("cron", "zone", "before", "then"),
+    [
+        ("0 6 * * 1-5", "Europe/Berlin", "2026-11-27T06:00", "2026-11-30T06:00"),
+        ("30 2 * * *", "UTC", "2026-02-28T02:30", "2026-03-01T02:30"),
+        ("0 12 * * *", "Europe/Berlin", "2026-03-28T12:00", "2026-03-29T12:00"),
+    ],
+)
+def test_times_are_those_of_the_zone(cron: str, zone: str, before: str, then: str) -> None:
+    assert Clock(cron, zone).after(moment(before, zone)) == moment(then, zone)
+
+
+@pytest.mark.parametrize(
+    ("cron", "zone", "word"),
+    [
+        ("* * * *", "UTC", "five fields"),
+        ("0 25 * * *", "UTC", "five fields"),
+        ("0 0 31 2 *", "UTC", "no such day"),
+        ("", "UTC", "five fields"),
+        ("* * * * *", "Berlin", "Europe/Berlin"),
+        ("* * * * *", "../../etc/passwd", "Europe/Berlin"),
+    ],
+)
+def test_times_and_zones_that_are_none_are_refused(cron: str, zone: str, word: str) -> None:
+    with pytest.raises(instrc.CompileError, match=word):
+        Clock(cron, zone)
+
+
+def test_a_folder_keeps_no_schedules(tmp_path: Path) -> None:
+    (tmp_path / "ask.aug").write_text(PROGRAM)
+    done = said(tmp_path, "schedule", "add", "daily", "ask.aug", *ALWAYS, "--store", "kept")
+    assert done.returncode == 1
+    assert "cron begins `instrc run`" in done.stderr
+
+
+def test_a_schedule_is_added_paused_and_removed_and_begins_runs(
+    tmp_path: Path, postgres_server: Database, prepared_database: str
+) -> None:
+    url = postgres_server.fresh(prepared_database)
+    (tmp_path / "ask.aug").write_text(PROGRAM)
+    place = ["--store", url]
+    assert "there are no schedules" in said(tmp_path, "schedule", "list", *place).stderr
+    assert said(tmp_path, "schedule", "add", "daily", "ask.aug", *ALWAYS, *place).returncode == 0
+    assert "there is one of this name" in said(tmp_path, "schedule", "add", "daily", "ask.aug", *ALWAYS, *place).stderr
+    assert "there is none of this name" in said(tmp_path, "schedule", "pause", "weekly", *place).stderr
+    assert "paused" in said(tmp_path, "schedule", "pause", "daily", *place).stdout
+    assert loads(said(tmp_path, "schedule", "list", "--json", *place).stdout)["due"] is None
+    assert loads(said(tmp_path, "schedule", "list", "--json", *place).stdout)["cron"] == "* * * * *"
+    run = said(tmp_path, "schedule", "trigger", "daily", *place).stdout.strip()
+    line = [sys.executable, "-m", "instrc", "worker", *place]
+    with subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as worker:
+        try:
+            assert worker.stderr is not None
+            assert worker.stderr.readline() == "the worker is ready\n"
+            assert worker.stderr.readline().split()[1].startswith(run)
+        finally:
+            worker.terminate()
+    assert loads(said(tmp_path, "show", run, *place).stdout)["status"] == "waiting"
+    assert said(tmp_path, "schedule", "remove", "daily", *place).returncode == 0
+    assert "there are no schedules" in said(tmp_path, "schedule", "list", *place).stderr
+
+
+def test_of_each_tick_one_run_begins_and_none_beside_one_that_goes_on(
+    tmp_path: Path, postgres_server: Database, prepared_database: str
+) -> None:
+    url = postgres_server.fresh(prepared_database)
+    (tmp_path / "ask.aug").write_text(PROGRAM)
+    assert said(tmp_path, "schedule", "add", "daily", "ask.aug", *ALWAYS, "--store", url).returncode == 0
+    engine = sa.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    client = store.client_of(engine)
+    goes_on = {"now": False}
+    now = time()
+
+    async def looks(count: int) -> list[str]:
+        look = [asyncio.to_thread(schedules.begin_due, engine, client, lambda _run: goes_on["now"], now) for _ in range(count)]
+        await asyncio.gather(*look)
+        return [row.workflow_id for row in client.list_workflows(name=store.WORKFLOW)]
+
+    assert asyncio.run(looks(2)) == []
+    now += 3600
+    assert len(asyncio.run(looks(4))) == 1, "ticks that nobody saw become one, whoever looks first"
+    goes_on["now"] = True
+    now += 60
+    assert len(asyncio.run(looks(2))) == 1, "the last run goes on"
+    goes_on["now"] = False
+    now += 60
+    assert len(set(asyncio.run(looks(2)))) == 2
+    client.destroy()
+    engine.dispose()
