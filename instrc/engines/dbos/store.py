@@ -219,14 +219,14 @@ class EventWriter:
                 atexit.register(self.close)
         self._events.put(event)
         if event["event"] == "repeated":
-            self.flush()
+            self.flush(_BEFORE_REPEATING)
 
-    def flush(self) -> None:
+    def flush(self, longest: float = 5.0) -> None:
         """Wait until what was taken in is written, for a few seconds."""
         if self._thread is not None:
             written = threading.Event()
             self._events.put(written)
-            written.wait(_AT_LONGEST)
+            written.wait(longest)
 
     def close(self) -> None:
         """Write what was taken in, and end."""
@@ -267,7 +267,9 @@ class EventWriter:
 
 
 _AT_LONGEST = 5.0
-"""Seconds to wait for events to be written."""
+"""Seconds to wait for events to be written at the end."""
+_BEFORE_REPEATING = 60.0
+"""The same before something is perhaps done twice: a busy machine may need long."""
 
 
 class TraceDatabase:
