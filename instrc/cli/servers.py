@@ -10,7 +10,7 @@ import typer
 from instrc import problems
 from instrc.cli import begin_long_work, options
 from instrc.cli.output import PROBLEMS, Format, show
-from instrc.cli.running import engine, run_to_end, show_warnings
+from instrc.cli.running import engine, run_to_end, show_warnings, store_place, tell_line
 from instrc.cli.terminal import OutputFailedError, write_error
 from instrc.problems.problem import CompileError
 from instrc.vibes.find_files import STDIN, unreadable
@@ -61,17 +61,23 @@ def mcp_command(
         raise OutputFailedError
     with options.exit_on_problems(shape):
         try:
-            from instrc.server.mcp import serve_http, serve_stdio
-            from instrc.server.service import service_of
+            from instrc.server import hosting, mcp_runs
+            from instrc.server.mcp import serve_stdio
+            from instrc.server.run_service import Hub
         except ModuleNotFoundError as error:
             package = (error.name or "mcp").partition(".")[0]
             raise CompileError([problems.settings.MissingExtra(feature="`instrc mcp`", extra="mcp", package=package)]) from None
         programs = [prepare(file, project=options.project_of(root, shared, locked=locked)) for file in files]
         show_warnings(programs, shape)
-        kept = engine(store, engine_name)
-        service = service_of(programs, kept, model=model, rehearse=options.rehearse_mode(rehearse, with_activities))
+        filled, run = mcp_runs.split_programs(programs)
+        hub = Hub()
+        kept = engine(store, engine_name, watch=hub.saw)
+        launchers = hosting.launchers_of(run, model, options.rehearse_mode(rehearse, with_activities))
+        service = hosting.service_at(launchers, kept, store_place(store), hub)
+        offers = mcp_runs.RunOffers(filled, service)
     if http is None:
-        run_to_end(serve_stdio(service))
+        run_to_end(hosting.beside_runs(service, serve_stdio(mcp_runs.RunTasks(offers, mcp_runs.no_link).server())))
     else:
-        write_error(f"serving {', '.join(service.offers)} at http://{host}:{http}/mcp\n")
-        run_to_end(serve_http(service, host, http))
+        route, beside = mcp_runs.mcp_mount(offers, mcp_runs.no_link)
+        write_error(f"serving {', '.join(offers.offers)} at http://{host}:{http}/mcp\n")
+        run_to_end(hosting.serve(service, host, http, tell_line, routes=[route], beside=[beside]))

@@ -34,7 +34,7 @@ from instrc.schema.validation import json_fault
 from instrc.schema.wellformed import problems_of
 from instrc.text.files import read_whole
 from instrc.text.jsontext import loads
-from instrc.text.jsonvalue import Json, as_object, require_tree
+from instrc.text.jsonvalue import Json, JsonObject, as_object, require_tree
 from instrc.text.source import Source
 from instrc.tools.tool import Hint
 from instrc.vibes.project import DEFAULT_PROJECT, Project
@@ -391,3 +391,22 @@ def unregistered(plan: PinnedPlan, activities: Activities) -> Iterable[Problem]:
             near = nearest(name, activities.names())
             handler = None if found is None else found.name
             yield problems.runs.UnregisteredActivity(activity=name, nearest=near, handler=handler)
+
+
+def inputs_schema(prepared: Prepared) -> JsonObject:
+    """Return the JSON Schema of what starting a program takes: `prompt`, if anything reads it, and its declared inputs."""
+    document = as_object(prepared.document)
+    inputs = dict(prepared.inputs or {"prompt": {}})
+    if Process.describes(document) and not any(read.first == "prompt" for read in Process.from_json(document).reads()):
+        inputs.pop("prompt", None)
+    elif inputs.get("prompt") == {}:
+        inputs["prompt"] = {"type": "string", "description": "The request, in words."}
+    said = (prepared.purpose, as_object(document.get("tool") or {}).get("description"), document.get("title"))
+    goal = next((text for text in said if isinstance(text, str) and text), prepared.name).rstrip().removesuffix(".")
+    return {
+        "description": goal,
+        "type": "object",
+        "properties": inputs,
+        "required": [name for name, schema in inputs.items() if not (isinstance(schema, dict) and "default" in schema)],
+        "additionalProperties": False,
+    }

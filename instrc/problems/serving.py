@@ -108,3 +108,12 @@ class TooMuch(Problem):
     @property
     def hint(self) -> str | None:
         return None if self.retry_after is None else f"try again in {self.retry_after} seconds"
+
+
+class RefusedAddress(Problem):
+    name = "refused-address"
+    message = "nothing is sent to `{address}`: {reason}"
+    hint = "use an `https://` address outside; inner networks are allowed by `networks` under `[tool.instrc.serve]`"
+
+    address: str
+    reason: str

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import uvicorn
+from starlette.routing import BaseRoute
 
 from instrc import problems
 from instrc.engines.launch import Launcher, RehearseMode
 from instrc.engines.prepare import Prepared, prepare
 from instrc.problems.problem import CompileError
 from instrc.runtime.engine import Engine, Serving, UnreachableError, wait_for_server
-from instrc.server.http import app_of
+from instrc.server.http import Beside, app_of
 from instrc.server.records import Records
 from instrc.server.run_service import Hub, RunService
 from instrc.vibes.project import Project
@@ -69,14 +70,28 @@ def service_at(launchers: dict[str, Launcher], engine: Engine, place: str | None
     return RunService(launchers, engine, Records(place), settings=read_settings(Path()).service, hub=hub)
 
 
-async def serve(service: RunService, host: str, port: int, tell: Callable[[str], object]) -> None:
+async def serve(
+    service: RunService,
+    host: str,
+    port: int,
+    tell: Callable[[str], object],
+    *,
+    routes: Sequence[BaseRoute] = (),
+    beside: Sequence[Beside] = (),
+) -> None:
     """Serve until SIGTERM or Ctrl-C; runs are carried on meanwhile, unless another process does so."""
     if host not in LOOPBACK:
         reason = "without identity the service listens at this machine only (`127.0.0.1`)"
         raise CompileError([problems.runs.UnusableSetting(what="address", word=host, reason=reason)])
     tell("nobody is asked who they are: whoever reaches this address may do everything")
     server = uvicorn.Server(
-        uvicorn.Config(app_of(service), host=host, port=port, log_level="warning", timeout_graceful_shutdown=GRACE)
+        uvicorn.Config(
+            app_of(service, routes=routes, beside=beside),
+            host=host,
+            port=port,
+            log_level="warning",
+            timeout_graceful_shutdown=GRACE,
+        )
     )
     stop = asyncio.Event()
     carrying = asyncio.create_task(_carry(service.engine, stop, tell))
@@ -86,6 +101,16 @@ async def serve(service: RunService, host: str, port: int, tell: Callable[[str],
         stop.set()
         with suppress(asyncio.CancelledError):
             await carrying
+        service.records.close()
+
+
+async def beside_runs(service: RunService, work: Awaitable[None]) -> None:
+    """Do something while a service takes in what happens to its runs."""
+    await service.begin()
+    try:
+        await work
+    finally:
+        await service.close()
         service.records.close()
 
 

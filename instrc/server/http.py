@@ -6,8 +6,8 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
-from typing import Final
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from typing import Final, TypeAlias
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
@@ -380,14 +380,21 @@ async def _told(_request: Request, error: Exception) -> Response:
     return problem_response(error)
 
 
+Beside: TypeAlias = Callable[[], AbstractAsyncContextManager[object]]
+"""Opens what runs beside a service."""
+
+
 def app_of(
     service: RunService,
     *,
     identify: Identify | None = None,
     hosts: Sequence[str] = (),
     routes: Sequence[BaseRoute] = (),
+    beside: Sequence[Beside] = (),
 ) -> Starlette:
     """Return the service as an application of ASGI; `routes` are those of pages and other protocols, behind the same door.
+
+    `beside` are contexts that are open as long as it serves.
 
     Without `identify` everybody is the local user: then it may listen at this machine only.
     """
@@ -411,7 +418,11 @@ def app_of(
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         await service.begin()
         try:
-            yield
+            async with AsyncExitStack() as stack:
+                for each in beside:
+                    await stack.enter_async_context(each())
+                yield
+                streams.closing.set()
         finally:
             streams.closing.set()
             await service.close()

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
@@ -14,9 +14,12 @@ from typing import IO, Any, TypeAlias, cast
 import anyio
 import mcp_types
 from mcp.server import Server
+from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 
-from instrc.server.service import AnyCall, Offers, RefusedError
+from instrc.problems.problem import CompileError
+from instrc.server.access import LOCAL, Caller
+from instrc.server.offers import AnyCall, Offers, RefusedError, ServerTool
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 from instrc.text.streams import claimed_output, read_lines
@@ -24,49 +27,57 @@ from instrc.tools.given import ToolLike
 from instrc.tools.python_values import PythonCall, as_instance, json_of
 from instrc.version import __version__
 
+Context: TypeAlias = ServerRequestContext[Any, Any]  # as the library has it
+McpServer: TypeAlias = Server[Any]  # the same
+Answered: TypeAlias = mcp_types.CallToolResult | mcp_types.InputRequiredResult
+Begin: TypeAlias = Callable[[Context, ServerTool, mcp_types.CallToolRequestParams], Awaitable[Answered]]
+"""Carries out a call that begins a run."""
 
-def server_of(service: Offers, name: str = "instrc") -> Server[object]:
+
+def server_of(service: Offers, name: str = "instrc", begin: Begin | None = None) -> McpServer:
     """Return a server that lists the tools of a service and calls them; their arguments are checked by the service."""
 
     async def list_tools(_context: object, _params: object) -> mcp_types.ListToolsResult:
         tools = [mcp_types.Tool.model_validate(offer.described) for offer in service.offers.values()]
         return mcp_types.ListToolsResult(tools=tools)
 
-    async def call_tool(_context: object, params: mcp_types.CallToolRequestParams) -> mcp_types.CallToolResult:
+    async def call_tool(context: Context, params: mcp_types.CallToolRequestParams) -> Answered:
+        offer = service.offers.get(params.name)
         try:
-            value = await service.call(params.name, params.arguments or {})
-        except RefusedError as error:
-            return mcp_types.CallToolResult(content=[mcp_types.TextContent(type="text", text=str(error))], is_error=True)
-        text = mcp_types.TextContent(type="text", text=dumps(value))
-        return mcp_types.CallToolResult(
-            content=[text], structured_content=value if isinstance(value, dict) else {"result": value}
-        )
+            if begin is not None and offer is not None and offer.program is not None:
+                return await begin(context, offer, params)
+            return result_of_call(await service.call(params.name, params.arguments or {}, caller_in(context)))
+        except (RefusedError, CompileError) as error:
+            said = "; ".join(each.message for each in error.problems) if isinstance(error, CompileError) else str(error)
+            return result_of_call(None, error=said)
 
     return Server(name, version=__version__, on_list_tools=list_tools, on_call_tool=call_tool)
 
 
-async def serve_stdio(service: Offers) -> None:
+def result_of_call(value: Json, *, error: str | None = None) -> mcp_types.CallToolResult:
+    """Return what a call gave: its structure, and the same as text; or why it failed."""
+    if error is not None:
+        return mcp_types.CallToolResult(content=[mcp_types.TextContent(type="text", text=error)], is_error=True)
+    text = mcp_types.TextContent(type="text", text=dumps(value))
+    return mcp_types.CallToolResult(content=[text], structured_content=value if isinstance(value, dict) else {"result": value})
+
+
+def caller_in(context: Context) -> Caller:
+    """Return who calls: whoever has started the process, else whom the door of the service knows."""
+    if context.request is None:
+        return LOCAL
+    from instrc.server.http import caller_of  # only a service over HTTP has a door
+
+    return caller_of(context.request)
+
+
+async def serve_stdio(server: McpServer) -> None:
     """Serve one client over standard input and output, until it goes."""
-    server = server_of(service)
-    try:
-        with _claimed_input() as file, claimed_output() as stream:
-            incoming = None if file is None else _Incoming(file)
-            outgoing = None if stream is None else anyio.wrap_file(stream)
-            async with stdio_server(incoming, outgoing) as (reading, writing):
-                await server.run(reading, writing, server.create_initialization_options())
-    finally:
-        await service.close()
-
-
-async def serve_http(service: Offers, host: str, port: int) -> None:
-    """Serve many clients over streamable HTTP at `/mcp`, until interrupted."""
-    import uvicorn  # comes with the protocol's library
-
-    app = server_of(service).streamable_http_app(host=host)
-    try:
-        await uvicorn.Server(uvicorn.Config(app, host=host, port=port, log_level="warning")).serve()
-    finally:
-        await service.close()
+    with _claimed_input() as file, claimed_output() as stream:
+        incoming = None if file is None else _Incoming(file)
+        outgoing = None if stream is None else anyio.wrap_file(stream)
+        async with stdio_server(incoming, outgoing) as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
 
 
 class _Incoming(anyio.AsyncFile[str]):
@@ -132,20 +143,20 @@ def serve(*functions: Served) -> None:
 
     serve(look_up, (Reply, send))
     """
-    asyncio.run(serve_stdio(offers_of(*functions)))
+    asyncio.run(serve_stdio(server_of(offers_of(*functions))))
 
 
 def _with_arguments(function: Callable[..., object]) -> AnyCall:
     called = PythonCall(function)
 
-    async def call(value: dict[str, Json]) -> Json:
+    async def call(_caller: Caller, value: dict[str, Json]) -> Json:
         return await _as_json(function(**called.by_name(value)))
 
     return call
 
 
 def _with_value(schema: ToolLike, function: Callable[[object], object]) -> AnyCall:
-    async def call(value: dict[str, Json]) -> Json:
+    async def call(_caller: Caller, value: dict[str, Json]) -> Json:
         given: object = value
         if isinstance(schema, type):
             given = as_instance(value, value, (), schema)

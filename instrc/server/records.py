@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from shutil import rmtree
+from tempfile import mkdtemp
 from time import time
 from typing import Final, Literal, TypeAlias
 
@@ -218,22 +220,21 @@ def _sorted(value: Json) -> Json:
 
 
 class Records:
-    """The tables of a service, in the database of the runs, else in a file beside them; `None` keeps them in memory."""
+    """The tables of a service, in the database of the runs, else in a file beside them; `None`: until they are closed."""
 
     def __init__(self, place: str | None) -> None:
-        if place is None:
-            self.engine: sa.Engine = sa.create_engine(
-                "sqlite://", poolclass=sa.pool.StaticPool, connect_args={"check_same_thread": False}
-            )
-        else:
-            store = store_of(place) if scheme_of(place) else SqliteStore(place, FILE)
-            self.engine = store.open()
+        self._folder = mkdtemp(prefix="instrc-") if place is None else None
+        place = place or str(self._folder)  # SQLite in memory has one connection, which threads cannot share
+        store = store_of(place) if scheme_of(place) else SqliteStore(place, FILE)
+        self.engine: sa.Engine = store.open()
         _META.create_all(self.engine)
         self.listeners: list[Listener] = []
 
     def close(self) -> None:
         """Give the database free."""
         self.engine.dispose()
+        if self._folder is not None:
+            rmtree(self._folder, ignore_errors=True)
 
     # --- the index ------------------------------------------------------------------------------------------------------------
 

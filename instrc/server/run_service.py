@@ -12,6 +12,7 @@ from typing import Final, cast
 
 from instrc import problems
 from instrc.engines.launch import Launcher, forked
+from instrc.engines.prepare import inputs_schema
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
 from instrc.runtime.engine import Engine, Question, RunFilter, RunReport, chosen
@@ -21,7 +22,6 @@ from instrc.runtime.traces import Event
 from instrc.server.access import Caller, Role
 from instrc.server.approvals import Approval, approval_of
 from instrc.server.records import DELETED, Opening, QuestionRow, Records, RunChange, RunRow, Vote, digest_of
-from instrc.server.service import inputs_schema
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.tools.python_values import JsonLike
 from instrc.vibes.service_settings import ServiceSettings
@@ -185,7 +185,7 @@ class RunService:
         launcher = self.launchers[name]
         prepared = launcher.prepared
         inputs = inputs_schema(prepared)
-        title = str(inputs.pop("description")).partition("\n")[0].removesuffix(".")
+        title = str(inputs.pop("description")).partition("\n")[0]
         return ProgramInfo(name, title, inputs, None, launcher.plan["digest"])
 
     # --- runs -----------------------------------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ ABOUT_THE_MACHINE = {
     "nothing-to-retry",
     "payload-refused",
     "question-not-free",
+    "refused-address",
     "rejected-answer",
     "run-exists",
     "run-goes-on",

@@ -17,7 +17,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from instrc import CompileError
 from instrc.server.mcp import offers_of  # tools of a server without a client
-from instrc.server.service import RefusedError  # tools of a server without a client
+from instrc.server.offers import RefusedError  # tools of a server without a client
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -15,7 +15,10 @@ from instrc.engines.folder import FolderEngine  # an engine whose runs are never
 from instrc.engines.launch import equip  # what makes effects, of which there are none here
 from instrc.engines.prepare import prepare  # a program that is not run
 from instrc.runtime.models.model import instance_of  # as the model `sample` fills a schema in
-from instrc.server.service import Service, service_of  # tools of a server without a client
+from instrc.server.hosting import launchers_of
+from instrc.server.mcp_runs import RunOffers, split_programs  # tools of a server without a client
+from instrc.server.records import Records  # the service, in the process of the test
+from instrc.server.run_service import RunService  # the service, in the process of the test
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TREE = {
@@ -25,6 +28,7 @@ TREE = {
     "required": ["_why", "name", "parts"],
 }
 NOTE = {"description": "Note something.", "type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+NOTHING = cast("Records", None)  # nothing is ever run here
 DONE = {"properties": {"output": {"type": "string"}}}
 
 
@@ -36,8 +40,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def service(*files: Path) -> Service:
-    return service_of([prepare(str(file)) for file in files], FolderEngine(None, equip), rehearse=True)
+def service(*files: Path) -> RunOffers:
+    filled, run = split_programs([prepare(str(file)) for file in files])
+    return RunOffers(filled, RunService(launchers_of(run, None, rehearse=True), FolderEngine(None, equip), NOTHING))
 
 
 def described(folder: Path, program: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -19,9 +19,8 @@ pytest.importorskip("mcp")
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
-from instrc import CompileError, Question
-from instrc.runtime.engine import Engine, RunReport
-from instrc.server.service import Service  # tools of a server without a client
+from instrc import CompileError
+from instrc.server.exchange import answer_of  # how an answer that comes as text is read
 
 LETTER = {
     "type": "object",
@@ -172,13 +171,24 @@ def test_a_client_over_http_goes_the_whole_way(folder: Path) -> None:
 
 
 def test_two_programs_of_one_name_are_a_problem(folder: Path) -> None:
-    from instrc.engines.launch import engine_of
     from instrc.engines.prepare import prepare
-    from instrc.server.service import service_of
+    from instrc.server.mcp_runs import RunOffers
 
     program = prepare(str(folder / "count-days.aug"))
     with pytest.raises(CompileError, match="CountDays"):
-        service_of([program, program], engine_of("memory", folder / "store"))
+        RunOffers([program, program], runs_of(folder))
+
+
+def runs_of(folder: Path, *files: str, name: str = "memory") -> Any:
+    """Return the service of runs of some programs."""
+    from instrc.engines.launch import engine_of
+    from instrc.engines.prepare import prepare
+    from instrc.server.hosting import launchers_of, service_at
+    from instrc.server.run_service import Hub
+
+    hub = Hub()
+    engine = engine_of(name, folder / "store", watch=hub.saw)
+    return service_at(launchers_of([prepare(str(folder / file)) for file in files], "sample", rehearse=True), engine, None, hub)
 
 
 def test_a_program_with_problems_is_told_and_not_served(folder: Path) -> None:
@@ -198,39 +208,26 @@ def test_a_program_with_problems_is_told_and_not_served(folder: Path) -> None:
 
 def test_the_id_of_a_run_is_given_when_the_run_is_recorded(folder: Path) -> None:
     """A client may leave as soon as it has the id, and ask another server for the run."""
-    from instrc.engines.launch import engine_of
-    from instrc.engines.prepare import prepare
-    from instrc.server.service import RefusedError, service_of  # tools of a server without a client
-
-    engine = engine_of("durable", folder / "store")
+    from instrc.server.mcp_runs import RunOffers
+    from instrc.server.offers import RefusedError  # the service, in the process of the test
 
     async def body() -> str:
-        service = service_of([prepare(str(folder / "mail.aug"))], engine, model="sample", rehearse=True)
-        begun: Any = await service.call("SendMail", {"prompt": "go"})
-        report = await engine.show(begun["run"])
+        service = runs_of(folder, "mail.aug", name="durable")
+        await service.begin()
+        offers = RunOffers([], service)
+        begun: Any = await offers.call("SendMail", {"prompt": "go"})
+        report = await service.engine.show(begun["run"])
+        while not (await service.engine.show(begun["run"])).questions:  # noqa: ASYNC110  -- the run has no event for it
+            await asyncio.sleep(0.02)
         wrong = {"run": report.run, "step": "confirm", "data": '{"decision": "Maybe"}'}
         with pytest.raises(RefusedError, match='"Maybe" is not one of'):  # JSON as text is read, also where it does not fit
-            await service.call("answer", wrong)
+            await offers.call("answer", wrong)
         await service.close()
+        await asyncio.to_thread(service.engine.close)
+        service.records.close()
         return report.run
 
     assert asyncio.run(body()).startswith("SendMail")
-    engine.close()  # type: ignore[attr-defined]  # this engine has it
-
-
-class Asking:
-    """An engine whose one run asks for something, and which takes each answer."""
-
-    def __init__(self, schema: Any) -> None:
-        self.report = RunReport("run", "p", "waiting", None, (Question("q", ("q",), None, schema),))
-        self.taken: list[Any] = []
-
-    async def show(self, _run: str) -> RunReport:
-        return self.report
-
-    async def answer(self, _run: str, _step: str, data: Any) -> RunReport:
-        self.taken.append(data)
-        return self.report
 
 
 @pytest.mark.parametrize(
@@ -246,7 +243,4 @@ class Asking:
     ],
 )
 def test_an_answer_that_comes_as_text_is_read_as_the_question_asks(schema: Any, sent: Any, taken: Any) -> None:
-    engine = Asking(schema)
-    service = Service(engine=cast("Engine", engine))
-    assert asyncio.run(service.answer({"run": "run", "step": "q", "data": sent})) == {"run": "run", "status": "waiting"}
-    assert engine.taken == [taken]
+    assert answer_of(sent, schema) == taken

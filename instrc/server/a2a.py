@@ -1,0 +1,497 @@
+"""The service over A2A 1.0: programs are the skills of an agent, runs its tasks, a person's step is input that is required."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Final, cast
+from uuid import uuid4
+
+from a2a.server.context import ServerCallContext
+from a2a.server.events.event_queue import Event
+from a2a.server.request_handlers.request_handler import RequestHandler
+from a2a.server.routes.common import DefaultServerCallContextBuilder
+from a2a.server.routes.jsonrpc_routes import create_jsonrpc_routes
+from a2a.server.routes.rest_routes import create_rest_routes
+from a2a.types import a2a_pb2 as pb
+from a2a.utils.errors import (
+    A2AError,
+    InvalidParamsError,
+    InvalidRequestError,
+    TaskNotCancelableError,
+    TaskNotFoundError,
+    UnsupportedOperationError,
+)
+from google.protobuf import struct_pb2
+from google.protobuf.json_format import MessageToDict, MessageToJson, ParseDict, ParseError
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route, Router
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+from instrc.runtime.engine import RunFilter, chosen
+from instrc.server.access import Caller
+from instrc.server.exchange import (
+    EXACT,
+    Identified,
+    answer_of,
+    asked_of_people,
+    ended_words,
+    question_json,
+    result_of,
+    settled,
+    standings,
+)
+from instrc.server.http import caller_of
+from instrc.server.operations import RequestData, _page_json
+from instrc.server.run_service import ProgramInfo, RunInfo, RunService
+from instrc.server.webhooks import Hook, Webhooks
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, as_object
+from instrc.version import __version__
+
+CARD: Final = "/.well-known/agent-card.json"
+CONTEXT: Final = "a2a.context"
+"""The name of the metadata of a run that keeps the context of its task."""
+_STATES: Final[dict[str, pb.TaskState]] = {
+    "running": pb.TASK_STATE_WORKING,
+    "waiting": pb.TASK_STATE_INPUT_REQUIRED,
+    "held": pb.TASK_STATE_WORKING,
+    "done": pb.TASK_STATE_COMPLETED,
+    "failed": pb.TASK_STATE_FAILED,
+    "stopped": pb.TASK_STATE_REJECTED,
+    "cancelled": pb.TASK_STATE_CANCELED,
+}
+_ENDED: Final = frozenset({"done", "failed", "stopped", "cancelled"})
+
+
+# JSON and parts: numbers of data parts are floats, and their keys have no order, as in protobuf; a text beside is exact.
+
+
+def parts_of(value: Json, question: str | None = None) -> list[pb.Part]:
+    """Return a value as parts: its exact JSON as text, and data beside it where protobuf can hold that."""
+    metadata = None if question is None else struct_pb2.Struct(fields={"question": struct_pb2.Value(string_value=question)})
+    made = [pb.Part(text=dumps(value, indent=False), media_type=EXACT, metadata=metadata)]
+    try:
+        data = ParseDict(value, struct_pb2.Value())  # type: ignore[arg-type]  # it takes any JSON
+    except (ParseError, ValueError, RecursionError, OverflowError):
+        return made
+    return [*made, pb.Part(data=data, media_type=EXACT, metadata=metadata)]
+
+
+def given_in(parts: Iterable[pb.Part]) -> tuple[bool, Json, str]:
+    """Return whether parts give JSON, that JSON, and the plain text beside it; exact JSON counts before data.
+
+    An `InvalidParamsError` for files, and for what is no JSON.
+    """
+    exact: list[Json] = []
+    data: list[Json] = []
+    words: list[str] = []
+    for part in parts:
+        match part.WhichOneof("content"):
+            case "text" if part.media_type.partition(";")[0].strip() == EXACT:
+                try:
+                    exact.append(loads(part.text))
+                except ValueError as error:
+                    raise InvalidParamsError(message=f"a part is no JSON: {error}") from None
+            case "text":
+                words.append(part.text)
+            case "data":
+                data.append(_whole(MessageToDict(part.data)))
+            case _:
+                raise InvalidParamsError(message="a program takes JSON and text, no files")
+    found = exact or data
+    if len(found) > 1:
+        raise InvalidParamsError(message="a message gives one value of JSON; several would need an order")
+    return bool(found), found[0] if found else None, "\n".join(words)
+
+
+def _whole(value: Json) -> Json:
+    """Return a value whose whole numbers are integers again."""
+    if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
+        return int(value)
+    if isinstance(value, dict):
+        return {key: _whole(each) for key, each in value.items()}
+    return [_whole(each) for each in value] if isinstance(value, list) else value
+
+
+# A run as a task.
+
+
+def task_of(info: RunInfo) -> pb.Task:
+    """Return a run as a task: its questions as the message of its status, its result as an artifact."""
+    report = info.report
+    asked = asked_of_people(report)
+    state = pb.TASK_STATE_INPUT_REQUIRED if asked else _STATES[report.status]
+    if not asked and report.status == "waiting":
+        state = pb.TASK_STATE_WORKING  # a system answers later
+    context = info.metadata.get(CONTEXT, report.run)
+    status = pb.TaskStatus(state=state)
+    status.timestamp.FromDatetime(datetime.fromtimestamp(report.ended or report.began or 0.0, UTC))
+    parts = [part for each in asked for part in parts_of(question_json(each), each.id)]
+    if not parts and report.status not in {"running", "waiting", "done"}:
+        parts = [pb.Part(text=ended_words(report), media_type="text/plain")]
+    if parts:
+        name = f"{report.run}-{'-'.join(each.id for each in asked) or report.status}"
+        status.message.CopyFrom(
+            pb.Message(message_id=name, context_id=context, task_id=report.run, role=pb.ROLE_AGENT, parts=parts)
+        )
+    task = pb.Task(id=report.run, context_id=context, status=status)
+    task.metadata.update({"program": report.name})
+    if report.status == "done":
+        task.artifacts.append(pb.Artifact(artifact_id="result", name="result", parts=parts_of(result_of(report))))
+    return task
+
+
+def _updates(before: pb.Task, task: pb.Task) -> Iterator[Event]:
+    """Yield what has changed since a task was told."""
+    for artifact in task.artifacts[len(before.artifacts) :]:
+        yield pb.TaskArtifactUpdateEvent(task_id=task.id, context_id=task.context_id, artifact=artifact, last_chunk=True)
+    if task.status != before.status:
+        yield pb.TaskStatusUpdateEvent(task_id=task.id, context_id=task.context_id, status=task.status)
+
+
+# Problems in the words of the protocol.
+
+
+@contextmanager
+def _in_their_words() -> Iterator[None]:
+    try:
+        yield
+    except CompileError as error:
+        raise _as_a2a(error) from None
+
+
+def _as_a2a(error: CompileError) -> A2AError:
+    first = error.problems[0]
+    told = {"problem": first.name} | ({"hint": first.hint} if first.hint else {})
+    message = "; ".join(each.message for each in error.problems)
+    match first:
+        case problems.runs.NoSuchRun():
+            return TaskNotFoundError(message=message)
+        case problems.runs.NoSuchQuestion():
+            return UnsupportedOperationError(message=message, data=told)
+        case problems.serving.NotAllowed():
+            return InvalidRequestError(message=message, data=told)
+    return InvalidParamsError(message=message, data=told)
+
+
+# The handler: each request of the protocol is a method of the service.
+
+
+class ServiceHandler(RequestHandler):
+    """Carries out the requests of A2A by the service; it keeps nothing of its own."""
+
+    def __init__(self, service: RunService, webhooks: Webhooks | None = None) -> None:
+        self.service = service
+        self.webhooks = webhooks
+        if webhooks is not None:
+            webhooks.forms["a2a"] = self._pushed
+
+    async def _info(self, context: ServerCallContext, run: str) -> RunInfo:
+        info = await self.service.run(_caller(context), run)
+        if context.tenant and context.tenant != info.report.name:
+            raise TaskNotFoundError
+        return info
+
+    # --- messages -----------------------------------------------------------------------------------------------------------
+
+    async def on_message_send(self, params: pb.SendMessageRequest, context: ServerCallContext) -> pb.Task:
+        """Begin a run, or answer a question of one; return the task when it has ended or waits."""
+        with _in_their_words():
+            info = await self._taken(params, context)
+            if not params.configuration.return_immediately:
+                info = await settled(self.service, _caller(context), info.report.run)
+            return task_of(info)
+
+    async def on_message_send_stream(self, params: pb.SendMessageRequest, context: ServerCallContext) -> AsyncGenerator[Event]:
+        """Do the same, and tell how the task stands until it has ended or waits for a person."""
+        with _in_their_words():
+            info = await self._taken(params, context)
+            async for event in self._followed(context, info, through_questions=False):
+                yield event
+
+    async def on_subscribe_to_task(self, params: pb.SubscribeToTaskRequest, context: ServerCallContext) -> AsyncGenerator[Event]:
+        """Tell how a task stands until it has ended."""
+        with _in_their_words():
+            info = await self._info(context, params.id)
+            if info.report.status in _ENDED:
+                raise UnsupportedOperationError(message=f"the task has ended: it is {info.report.status}")
+            async for event in self._followed(context, info, through_questions=True):
+                yield event
+
+    async def _followed(self, context: ServerCallContext, info: RunInfo, *, through_questions: bool) -> AsyncGenerator[Event]:
+        before = task_of(info)
+        yield before
+        async for now in standings(self.service, _caller(context), info.report.run):
+            task = task_of(now)
+            for event in _updates(before, task):
+                yield event
+            before = task
+            if task.status.state == pb.TASK_STATE_INPUT_REQUIRED and not through_questions:
+                return
+
+    async def _taken(self, params: pb.SendMessageRequest, context: ServerCallContext) -> RunInfo:
+        """Take a message: an answer where it names a task, else the inputs of a run."""
+        message = params.message
+        if message.task_id:
+            info = await self._answered(message, context)
+        else:
+            info = await self._started(params, context)
+        if params.configuration.HasField("task_push_notification_config"):
+            config = pb.TaskPushNotificationConfig()
+            config.CopyFrom(params.configuration.task_push_notification_config)
+            config.task_id = info.report.run
+            await self.on_create_task_push_notification_config(config, context)
+        return info
+
+    async def _started(self, params: pb.SendMessageRequest, context: ServerCallContext) -> RunInfo:
+        caller, message = _caller(context), params.message
+        name = str(_member(message.metadata, "program") or context.tenant)
+        offered = await self.service.programs(caller)
+        if not name and len(offered) == 1:
+            name = offered[0].name
+        if not name:
+            known = ", ".join(f"`{each.name}`" for each in offered)
+            raise InvalidParamsError(message=f"say which program to run, as `program` in the message's metadata: {known}")
+        program = await self.service.program(caller, name)
+        is_json, value, words = given_in(message.parts)
+        if words and (not is_json or isinstance(value, dict)) and "prompt" in as_object(program.inputs["properties"]):
+            value = {"prompt": words, **(value if isinstance(value, dict) else {})}
+        elif words:
+            raise InvalidParamsError(message=f"`{name}` takes no text; send its inputs as JSON")
+        return await self.service.start(
+            caller,
+            name,
+            {} if value is None and not is_json else value,
+            key=f"a2a:{message.message_id}",
+            metadata={CONTEXT: message.context_id} if message.context_id else None,
+        )
+
+    async def _answered(self, message: pb.Message, context: ServerCallContext) -> RunInfo:
+        caller, run = _caller(context), message.task_id
+        info = await self._info(context, run)
+        if message.context_id and message.context_id != info.metadata.get(CONTEXT, run):
+            raise InvalidParamsError(message="the task is of another context")
+        named: dict[str, list[pb.Part]] = {}
+        for part in message.parts:
+            named.setdefault(str(_member(part.metadata, "question") or ""), []).append(part)
+        general = str(_member(message.metadata, "question") or "")
+        for name, parts in named.items():
+            asked = asked_of_people(info.report)
+            wanted = name or general or (asked[0].id if len(asked) == 1 else "")
+            question = chosen(asked, wanted, run, info.report)
+            is_json, value, words = given_in(parts)
+            data = value if is_json else answer_of(words, question.schema)
+            comment = words if is_json and words else None
+            info = await self.service.answer(caller, run, question.id, data, comment=comment)
+        return info
+
+    # --- tasks --------------------------------------------------------------------------------------------------------------
+
+    async def on_get_task(self, params: pb.GetTaskRequest, context: ServerCallContext) -> pb.Task:
+        """Return a run as a task."""
+        with _in_their_words():
+            return task_of(await self._info(context, params.id))
+
+    async def on_list_tasks(self, params: pb.ListTasksRequest, context: ServerCallContext) -> pb.ListTasksResponse:
+        """Return a page of runs as tasks, the latest first; `total_size` counts those of the page."""
+        caller = _caller(context)
+        size = min(params.page_size or 50, 100)
+        if params.page_size < 0:
+            raise InvalidParamsError(message="a page has from 1 to 100 tasks")
+        wanted = {pb.TASK_STATE_UNSPECIFIED: None} | {state: status for status, state in _STATES.items() if status != "held"}
+        if params.status not in wanted:
+            return pb.ListTasksResponse(page_size=size)
+        since = params.status_timestamp_after.ToDatetime(UTC).timestamp() if params.HasField("status_timestamp_after") else None
+        place = RequestData({}, {"cursor": params.page_token} if params.page_token else {}, {}, {})
+        with _in_their_words():
+            page = await self.service.runs(
+                caller,
+                RunFilter(wanted[params.status], context.tenant or None, since),
+                metadata={CONTEXT: params.context_id} if params.context_id else None,
+                limit=size,
+                cursor=cast("tuple[float, str] | None", place.cursor((float, str))),
+            )
+            tasks = [task_of(await self.service.run(caller, row.run)) for row in page.rows]
+        return pb.ListTasksResponse(
+            tasks=tasks, next_page_token=str(_page_json(page)["next"] or ""), page_size=size, total_size=len(tasks)
+        )
+
+    async def on_cancel_task(self, params: pb.CancelTaskRequest, context: ServerCallContext) -> pb.Task:
+        """End a run; one that has ended cannot be cancelled."""
+        with _in_their_words():
+            info = await self._info(context, params.id)
+            if info.report.status in _ENDED:
+                raise TaskNotCancelableError(message=f"the task has ended: it is {info.report.status}")
+            return task_of(await self.service.cancel(_caller(context), params.id))
+
+    # --- push ---------------------------------------------------------------------------------------------------------------
+
+    def _hooks(self) -> Webhooks:
+        if self.webhooks is None:
+            raise UnsupportedOperationError(message="the service sends nothing by itself")
+        return self.webhooks
+
+    async def on_create_task_push_notification_config(
+        self, params: pb.TaskPushNotificationConfig, context: ServerCallContext
+    ) -> pb.TaskPushNotificationConfig:
+        """Let an address be told of a task; an inner address is refused."""
+        with _in_their_words():
+            await self._info(context, params.task_id)
+            params.id = params.id or uuid4().hex
+            kept = MessageToDict(params)
+            await self._hooks().remove(_hook_id(params.task_id, params.id))
+            await self._hooks().add(
+                params.url,
+                owner=_caller(context).name,
+                run=params.task_id,
+                form="a2a",
+                id=_hook_id(params.task_id, params.id),
+                details=kept,
+            )
+        return params
+
+    async def on_get_task_push_notification_config(
+        self, params: pb.GetTaskPushNotificationConfigRequest, context: ServerCallContext
+    ) -> pb.TaskPushNotificationConfig:
+        """Return what was set."""
+        for each in await self._configs(params.task_id, context):
+            if each.id == params.id:
+                return each
+        raise TaskNotFoundError(message="the task has no such push configuration")
+
+    async def on_list_task_push_notification_configs(
+        self, params: pb.ListTaskPushNotificationConfigsRequest, context: ServerCallContext
+    ) -> pb.ListTaskPushNotificationConfigsResponse:
+        """Return all that are set for a task."""
+        return pb.ListTaskPushNotificationConfigsResponse(configs=await self._configs(params.task_id, context))
+
+    async def on_delete_task_push_notification_config(
+        self, params: pb.DeleteTaskPushNotificationConfigRequest, context: ServerCallContext
+    ) -> None:
+        """Tell an address no more."""
+        with _in_their_words():
+            await self._info(context, params.task_id)
+            await self._hooks().remove(_hook_id(params.task_id, params.id))
+
+    async def _configs(self, run: str, context: ServerCallContext) -> list[pb.TaskPushNotificationConfig]:
+        with _in_their_words():
+            await self._info(context, run)
+            found = await self._hooks().hooks(run=run)
+        return [ParseDict(each.details, pb.TaskPushNotificationConfig()) for each in found if each.form == "a2a"]
+
+    async def _pushed(self, hook: Hook, run: str) -> tuple[str, dict[str, str]] | None:
+        """Return the message that tells an address how its task stands; whoever has set it was allowed to see the run."""
+        try:
+            info = await self.service.run(Caller(hook.owner, roles={"*": frozenset({"viewer"})}), run)
+        except CompileError:
+            return None
+        config = ParseDict(hook.details, pb.TaskPushNotificationConfig())
+        headers = {"X-A2A-Notification-Token": config.token} if config.token else {}
+        if config.authentication.credentials:
+            headers["Authorization"] = f"{config.authentication.scheme} {config.authentication.credentials}"
+        return MessageToJson(pb.StreamResponse(task=task_of(info)), indent=None), headers
+
+    # --- the card -----------------------------------------------------------------------------------------------------------
+
+    async def on_get_extended_agent_card(
+        self, params: pb.GetExtendedAgentCardRequest, context: ServerCallContext
+    ) -> pb.AgentCard:
+        """Return the card with all that the caller may use."""
+        offered = await self.service.programs(_caller(context))
+        base, wanted = str(context.state["base"]), params.tenant or context.tenant
+        return card_of(
+            [each for each in offered if wanted in {"", each.name}], base, tenant=wanted, push=self.webhooks is not None
+        )
+
+
+def _hook_id(run: str, name: str) -> str:
+    return f"a2a:{run}:{name}"
+
+
+def _member(struct: struct_pb2.Struct, name: str) -> object:
+    return MessageToDict(struct).get(name)
+
+
+def card_of(
+    programs: Sequence[ProgramInfo], base: str, *, tenant: str = "", push: bool = True, protected: bool = False
+) -> pb.AgentCard:
+    """Return the card of an agent whose skills are some programs; `base` is the address of the service, with a `/` at its end."""
+    text = [EXACT, "text/plain"]
+    skills = [
+        pb.AgentSkill(
+            id=each.name,
+            name=each.name,
+            description=f"{each.title}.\nIt takes JSON of this schema: {dumps(each.inputs, indent=False)}",
+            tags=["program"],
+            input_modes=text,
+            output_modes=[EXACT],
+        )
+        for each in programs
+    ]
+    ways = (("JSONRPC", "a2a"), ("HTTP+JSON", "a2a/rest"))
+    card = pb.AgentCard(
+        name=tenant or "instrc",
+        description=skills[0].description.partition("\n")[0]
+        if tenant and skills
+        else "Processes that are run, and people who answer.",
+        supported_interfaces=[
+            pb.AgentInterface(url=base + path, protocol_binding=way, protocol_version="1.0", tenant=tenant) for way, path in ways
+        ],
+        version=__version__,
+        capabilities=pb.AgentCapabilities(streaming=True, push_notifications=push, extended_agent_card=protected),
+        default_input_modes=text,
+        default_output_modes=[EXACT],
+        skills=skills,
+    )
+    if protected:
+        card.security_schemes["bearer"].http_auth_security_scheme.scheme = "bearer"
+        card.security_requirements.append(pb.SecurityRequirement(schemes={"bearer": pb.StringList()}))
+    return card
+
+
+# Routes.
+
+
+class _Context(DefaultServerCallContextBuilder):
+    """Tells the handler who asks."""
+
+    def build(self, request: Request) -> ServerCallContext:
+        context = super().build(request)
+        context.state["caller"] = caller_of(request)
+        context.state["base"] = str(request.base_url).removesuffix("a2a/rest/")
+        return context
+
+
+def _caller(context: ServerCallContext) -> Caller:
+    caller = context.state["caller"]
+    assert isinstance(caller, Caller)
+    return caller
+
+
+def a2a_routes(service: RunService, webhooks: Webhooks | None = None) -> list[BaseRoute]:
+    """Return the routes of the protocol: `/a2a` (JSON-RPC), `/a2a/rest`, and the cards of the agent and of each program."""
+    handler, context = ServiceHandler(service, webhooks), _Context()
+
+    async def card(request: Request) -> Response:
+        known = request.scope.get("instrc.caller")
+        offered = await service.programs(known) if isinstance(known, Caller) else []
+        tenant = request.path_params.get("program", "")
+        made = [each for each in offered if tenant in {"", each.name}]
+        if tenant and not made:
+            raise CompileError([problems.serving.NoSuchProgram(program=tenant)])
+        card = card_of(
+            made, str(request.base_url), tenant=tenant, push=webhooks is not None, protected=known is None or known.by != "local"
+        )
+        return JSONResponse(MessageToDict(card))
+
+    rpc = create_jsonrpc_routes(handler, "/a2a", context)
+    return [
+        Route(CARD, card),
+        Route(f"/a2a/{{program}}{CARD}", card),
+        Route("/a2a", Identified(Router(rpc)), methods=["POST"]),
+        Mount("/a2a/rest", app=Identified(Router(create_rest_routes(handler, context)))),
+    ]

@@ -1,0 +1,95 @@
+"""What the protocols of agents share: how a run stands now and after each change, and what a message gives it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from instrc.runtime.engine import Question, RunReport, words_of
+from instrc.schema.validation import is_valid
+from instrc.server.access import Caller
+from instrc.server.http import caller_of
+from instrc.server.run_service import RunInfo, RunService
+from instrc.text.jsontext import loads
+from instrc.text.jsonvalue import Json, JsonObject
+
+EXACT: Final = "application/json"
+"""The media type of JSON as text: its numbers and the order of its keys are as they were written."""
+_ALL: Final = 10**15
+"""A number behind all events."""
+_TURNS: Final = frozenset({"snapshot", "status", "question", "told", "held", "ended"})
+"""The events after which a run may wait for somebody else."""
+
+
+async def standings(service: RunService, caller: Caller, run: str) -> AsyncIterator[RunInfo]:
+    """Yield how a run stands now, and each time that its status or its questions change, until it has ended."""
+    before: tuple[str, list[str]] | None = None
+    async for event in service.events(caller, run, _ALL):
+        if event.kind in _TURNS:
+            info = await service.run(caller, run)
+            now = (info.report.status, [each.id for each in info.report.questions])
+            if now != before:
+                before = now
+                yield info
+
+
+async def settled(service: RunService, caller: Caller, run: str) -> RunInfo:
+    """Wait until a run has ended or waits for somebody."""
+    async for info in standings(service, caller, run):
+        if info.report.status != "running":
+            return info
+    return await service.run(caller, run)
+
+
+def asked_of_people(report: RunReport) -> list[Question]:
+    """Return the questions that people answer."""
+    return [each for each in report.questions if each.by == "person"]
+
+
+def question_json(question: Question) -> JsonObject:
+    """Return a question as a client is told of it."""
+    return {"question": question.id, "steps": list(question.steps), "show": question.show, "schema": question.schema}
+
+
+def answer_of(data: Json, schema: Json) -> Json:
+    """Return an answer as JSON: a client that knows no type for it sends its text."""
+    if not isinstance(data, str) or is_valid(data, schema):
+        return data
+    try:
+        read = loads(data)
+    except ValueError:
+        return data
+    return read if isinstance(read, dict | list) or is_valid(read, schema) else data
+
+
+def ended_words(report: RunReport) -> str:
+    """Say how a run has ended, or what holds it."""
+    if report.status == "held":
+        shown = [each.show for each in report.questions if each.by == "operator"]
+        return f"the run is held until its operator decides: {_message(shown[0]) if shown else ''}"
+    return "the run was cancelled" if report.status == "cancelled" else words_of(report.outcome)
+
+
+def _message(show: Json) -> str:
+    error = show.get("error") if isinstance(show, dict) else None
+    return str(error.get("message", "")) if isinstance(error, dict) else ""
+
+
+def result_of(report: RunReport) -> Json:
+    """Return the result of a run that is done; `None` of any other."""
+    return report.outcome["value"] if report.outcome is not None and report.outcome["status"] == "done" else None
+
+
+class Identified:
+    """Lets those in to an application whom the door knows; a library would answer the others as if it had failed."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, or refuse it."""
+        caller_of(Request(scope))
+        await self.app(scope, receive, send)

@@ -1,0 +1,489 @@
+"""Programs over the Model Context Protocol: tools that begin runs, and runs as tasks that people are asked in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import UTC, datetime
+from typing import Final, TypeVar, cast
+
+import anyio
+import mcp_types
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+from pydantic import Field
+from starlette.routing import BaseRoute, Route
+
+from instrc import problems
+from instrc.engines.launch import Launcher
+from instrc.engines.prepare import Prepared, inputs_schema
+from instrc.problems.problem import CompileError
+from instrc.process.process import Process
+from instrc.runtime.engine import Question
+from instrc.schema.strip import split, strip
+from instrc.server.access import Caller
+from instrc.server.exchange import Identified, answer_of, asked_of_people, ended_words, question_json, standings
+from instrc.server.http import Beside
+from instrc.server.mcp import Answered, Context, McpServer, caller_in, result_of_call, server_of
+from instrc.server.offers import Offers, RefusedError, ServerTool
+from instrc.server.run_service import RunInfo, RunService
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, without_type
+from instrc.tools.tool import Tool
+
+T = TypeVar("T")
+TASKS: Final = "io.modelcontextprotocol/tasks"
+"""The extension by which a call gives a task (SEP-2663)."""
+MISSING_CAPABILITY: Final = -32021
+_ENDED: Final = frozenset({"done", "failed", "stopped", "cancelled"})
+POLL: Final = 1000
+"""Milliseconds after which a client looks at a task again."""
+SHOWN: Final = 4000
+"""Letters of what a person is shown that the message of a form holds."""
+
+_RUN: JsonObject = {"run": {"type": "string", "description": "The id that starting the process gave."}}
+
+
+def _of_run(description: str, more: JsonObject | None = None) -> JsonObject:
+    properties = {**_RUN, **(more or {})}
+    required: list[Json] = [*properties]
+    made: JsonObject = {"description": description, "type": "object", "properties": properties, "required": required}
+    return {**made, "additionalProperties": False}
+
+
+STANDING: JsonObject = {
+    "type": "object",
+    "properties": {
+        **_RUN,
+        "status": {"type": "string", "description": "running, waiting, done, failed and so on, in one word."},
+        "output": {"description": "What each step has brought, when the run is done."},
+        "value": {"description": "The result, when the run is done."},
+        "error": {
+            "type": "object",
+            "description": "Why it has failed.",
+            "properties": {"step": {"type": ["string", "null"]}, "kind": {"type": "string"}, "message": {"type": "string"}},
+        },
+        "step": {"type": "string", "description": "What a person has refused."},
+    },
+    "required": ["run", "status"],
+}
+"""The schema of how a run stands."""
+_QUESTIONS: JsonObject = {
+    "type": "object",
+    "properties": {
+        **_RUN,
+        "questions": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "string"},
+                    "steps": {"type": "array", "items": {"type": "string"}},
+                    "show": {"description": "What the person is shown."},
+                    "schema": {"description": "The JSON Schema of the answer."},
+                },
+                "required": ["id", "steps", "show", "schema"],
+            },
+        },
+    },
+    "required": ["run", "questions"],
+}
+_READS: Final = {"readOnlyHint": True, "openWorldHint": False}
+_BEGINS: Final = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
+_ANSWERS: Final = {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
+_ENDS: Final = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True, "openWorldHint": False}
+
+
+class RunOffers(Offers):
+    """The tools of programs: one is filled in by who calls it, any other begins a run; and four tools about runs."""
+
+    def __init__(self, tools: Iterable[Prepared], service: RunService) -> None:
+        """`tools` are those programs that are no processes."""
+        super().__init__()
+        self.service = service
+        for prepared in tools:
+            self._offer_tool(prepared)
+        for name, launcher in service.launchers.items():
+            self._offer_program(name, launcher)
+        if not service.launchers:
+            return
+        data: JsonObject = {
+            "step": {"type": "string", "description": "The id of the question, or a step of it."},
+            "data": {"description": "The answer; it satisfies the schema of the question."},
+        }
+        status = "Tell how a run stands: its status, its result when it is done, and why it failed if it did."
+        asked = "Tell what a run waits for: what is shown, and the schema of the answer."
+        answered = "Answer a question of a run. A wrong answer is refused and leaves the question open."
+        self.offer("run_status", _of_run(status), self._status, STANDING, hints=_READS)
+        self.offer("open_questions", _of_run(asked), self._questions, _QUESTIONS, hints=_READS)
+        self.offer("answer", _of_run(answered, data), self._answer, STANDING, hints=_ANSWERS)
+        ended = "End a run; what it has begun is not undone."
+        self.offer("cancel_run", _of_run(ended), self._cancel, STANDING, hints=_ENDS)
+
+    def _offer_tool(self, prepared: Prepared) -> None:
+        async def call(_caller: Caller, value: JsonObject) -> Json:
+            return split(value, prepared.document)["output"]
+
+        tool = Tool(prepared.name, prepared.document, prepared.purpose, hints=prepared.hints)
+        self.offer(prepared.name, tool, call, strip(prepared.document, {"all"}), hints=_READS)
+
+    def _offer_program(self, name: str, launcher: Launcher) -> None:
+        async def call(caller: Caller, inputs: JsonObject) -> Json:
+            return standing_of(await self.service.start(caller, name, inputs))
+
+        schema = inputs_schema(launcher.prepared)
+        goes_on = "Starts a run, which goes on by itself, and gives its id: `run_status` tells how it stands."
+        described: JsonObject = {**schema, "description": f"{schema['description']}.\n{goes_on}"}
+        self.offer(name, described, call, STANDING, hints=_BEGINS, program=name)
+
+    async def _status(self, caller: Caller, given: JsonObject) -> Json:
+        return standing_of(await self.service.run(caller, as_text(given["run"])))
+
+    async def _questions(self, caller: Caller, given: JsonObject) -> Json:
+        info = await self.service.run(caller, as_text(given["run"]))
+        asked: list[Json] = [
+            {"id": each.id, **{key: value for key, value in question_json(each).items() if key != "question"}}
+            for each in info.report.questions
+        ]
+        return {"run": info.report.run, "questions": asked}
+
+    async def _answer(self, caller: Caller, given: JsonObject) -> Json:
+        run, step = as_text(given["run"]), as_text(given["step"])
+        found = (await self.service.question(caller, run, step)).question
+        return standing_of(await self.service.answer(caller, run, found.id, answer_of(given["data"], found.schema)))
+
+    async def _cancel(self, caller: Caller, given: JsonObject) -> Json:
+        return standing_of(await self.service.cancel(caller, as_text(given["run"])))
+
+
+def standing_of(info: RunInfo) -> JsonObject:
+    """Return how a run stands, as a client of the protocol is told."""
+    report = info.report
+    shown: JsonObject = {"run": report.run, "status": report.status}
+    if report.outcome is not None:
+        ended = without_type(report.outcome)
+        shown |= {key: value for key, value in ended.items() if key in {"output", "value", "error", "step"}}
+    return shown
+
+
+# A question as a form of the protocol: its values are texts, numbers, truths and lists of texts; any other is asked by a link.
+
+
+_OF_TEXT: Final = frozenset({"minLength", "maxLength", "enum", "const"})
+_KEPT: Final = {
+    "string": _OF_TEXT,
+    "number": frozenset({"minimum", "maximum"}),
+    "integer": frozenset({"minimum", "maximum"}),
+    "boolean": frozenset[str](),
+    "array": frozenset({"minItems", "maxItems"}),
+}
+_FORMATS: Final = frozenset({"email", "uri", "date", "date-time"})
+
+
+def form_of(schema: Json) -> JsonObject | None:
+    """Return the schema of an answer as that of a form, without values that are chosen already; `None` if it is nested.
+
+    A form may take more than the schema does: whoever reads the answer checks it.
+    """
+    if not isinstance(schema, dict) or not isinstance(schema.get("properties"), dict) or schema.get("type", "object") != "object":
+        return None
+    fields: JsonObject = {}
+    for name, given in as_object(schema["properties"]).items():
+        made = _field_of(given)
+        if made is None:
+            return None
+        fields[name] = made
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": [each for each in _list(schema.get("required")) if each in fields],
+    }
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _field_of(given: Json) -> JsonObject | None:
+    if not isinstance(given, dict):
+        return None
+    choices = given.get("enum", [given["const"]] if "const" in given else None)
+    kind = given.get("type", "string" if choices else None)
+    if not isinstance(kind, str) or kind not in _KEPT:
+        return None
+    if choices is not None and (kind != "string" or not all(isinstance(each, str) for each in _list(choices))):
+        return None
+    made: JsonObject = {"type": kind}
+    made |= {key: given[key] for key in ("title", "description") if isinstance(given.get(key), str)}
+    made |= {key: given[key] for key in _KEPT[kind] - {"const", "enum"} if key in given}
+    if choices is not None:
+        made["enum"] = choices
+    if given.get("format") in _FORMATS:
+        made["format"] = given["format"]
+    if kind == "array":
+        items = given.get("items")
+        named = _list(items.get("enum")) if isinstance(items, dict) else []
+        if not named or not all(isinstance(each, str) for each in named):
+            return None
+        made["items"] = {"type": "string", "enum": named}
+    return made
+
+
+_TEXT_FORM: Final[JsonObject] = {
+    "type": "object",
+    "properties": {"answer": {"type": "string", "title": "The answer as JSON"}},
+    "required": ["answer"],
+}
+"""The form of a nested question where there is no page to link to."""
+
+
+def elicitation_of(question: Question, link: str | None) -> mcp_types.ElicitRequest:
+    """Return a question as a request to a person: a form, or a link where a form cannot hold the answer."""
+    shown = question.show if isinstance(question.show, str) else dumps(question.show)
+    message = f"{', '.join(question.steps)}:\n{shown[:SHOWN]}"
+    form = form_of(question.schema)
+    if form is None and link is not None:
+        return mcp_types.ElicitRequest(params=mcp_types.ElicitRequestURLParams(message=message, url=link))
+    if form is None:
+        message = f"{message}\nAnswer with JSON of this schema: {dumps(question.schema, indent=False)[:SHOWN]}"
+    return mcp_types.ElicitRequest(params=mcp_types.ElicitRequestFormParams(message=message, requested_schema=form or _TEXT_FORM))
+
+
+def answer_in(question: Question, result: mcp_types.ElicitResult) -> tuple[bool, Json]:
+    """Return whether a person has answered in a form, and what; who declines, or goes to a page, leaves the question open."""
+    if result.action != "accept" or result.content is None:
+        return False, None
+    if form_of(question.schema) is None:
+        return True, answer_of(cast("Json", result.content.get("answer")), question.schema)
+    return True, cast("Json", {key: value for key, value in result.content.items() if value is not None})
+
+
+# Runs as tasks.
+
+
+class _TaskParams(mcp_types.RequestParams):
+    task_id: str = Field(alias="taskId")
+
+
+class _UpdateParams(_TaskParams):
+    input_responses: dict[str, object] = Field(alias="inputResponses", default_factory=dict)  # checked one by one
+
+
+def task_json(info: RunInfo) -> JsonObject:
+    """Return a run as a task. A run that failed was carried out, so it is a completed one whose result is an error."""
+    report = info.report
+    asked = bool(asked_of_people(report))
+    status = {"running": "working", "waiting": "working", "held": "working", "cancelled": "cancelled"}.get(
+        report.status, "completed"
+    )
+    began, last = report.began or 0.0, report.ended or report.began or 0.0
+    made: JsonObject = {
+        "taskId": report.run,
+        "status": "input_required" if asked else status,
+        "createdAt": datetime.fromtimestamp(began, UTC).isoformat(),
+        "lastUpdatedAt": datetime.fromtimestamp(last, UTC).isoformat(),
+        "ttlMs": None,
+        "pollIntervalMs": POLL,
+    }
+    if report.status in {"held", "failed", "stopped", "cancelled"}:
+        made["statusMessage"] = ended_words(report)
+    return made
+
+
+Link = Callable[[str, str], str | None]
+"""Returns the address of the page at which a person answers a question of a run; `None` if there is none."""
+
+
+class RunTasks:
+    """Carries out the calls of programs, as tasks for clients that know them."""
+
+    def __init__(self, offers: RunOffers, link: Link) -> None:
+        self.offers = offers
+        self.service = offers.service
+        self.link = link
+
+    def server(self) -> McpServer:
+        """Return a server of the tools, and of tasks."""
+        server = server_of(self.offers, begin=self.call)
+        server.extensions[TASKS] = {}
+        server.add_request_handler("tasks/get", _TaskParams, self._get)
+        server.add_request_handler("tasks/update", _UpdateParams, self._update)
+        server.add_request_handler("tasks/cancel", _TaskParams, self._cancel)
+        return server
+
+    async def call(self, context: Context, offer: ServerTool, params: mcp_types.CallToolRequestParams) -> Answered:
+        """Begin a run: a task where the client knows tasks; else it is followed to its end if progress was asked for."""
+        caller = caller_in(context)
+        if params.request_state is not None:
+            run = params.request_state
+            await self._take(caller, run, cast("dict[str, object]", params.input_responses or {}))
+            return await self._followed(context, caller, run)
+        _, inputs = self.offers.read(params.name, cast("Json", params.arguments or {}))
+        assert offer.program is not None
+        info = await self.service.start(caller, offer.program, inputs)
+        if _knows_tasks(context):
+            return cast(
+                "Answered", {"resultType": "task", **task_json(info)}
+            )  # the library sends what an extension gives as it is
+        if context.meta is None or context.meta.get("progress_token") is None:
+            return result_of_call(standing_of(info))
+        return await self._followed(context, caller, info.report.run)
+
+    async def _followed(self, context: Context, caller: Caller, run: str) -> Answered:
+        """Tell of progress, let people be asked, and return how the run has ended; a call that is cancelled cancels it."""
+        done = 0
+        try:
+            async for info in standings(self.service, caller, run):
+                done += 1
+                await context.session.report_progress(done, None, info.report.status)
+                asked = asked_of_people(info.report)
+                if asked and not _asks_people(context):
+                    break
+                if asked and not context.session.can_send_request:
+                    requests: mcp_types.InputRequests = {each.id: elicitation_of(each, self.link(run, each.id)) for each in asked}
+                    return mcp_types.InputRequiredResult(input_requests=requests, request_state=run)
+                if asked and not await self._elicit(context, caller, run, asked):
+                    break
+                if info.report.status not in {"running", "waiting"}:
+                    break
+        except asyncio.CancelledError:
+            with anyio.CancelScope(shield=True):
+                await self._end(caller, run)
+            raise
+        return result_of_run(await self.service.run(caller, run))
+
+    async def _end(self, caller: Caller, run: str) -> None:
+        try:
+            await self.service.cancel(caller, run)
+        except CompileError:
+            return  # it has ended, or the caller may not end it
+
+    async def _elicit(self, context: Context, caller: Caller, run: str, asked: list[Question]) -> bool:
+        """Ask the person at the client; tell whether all was answered."""
+        for question in asked:
+            request = elicitation_of(question, self.link(run, question.id))
+            related = context.request_id
+            if isinstance(request.params, mcp_types.ElicitRequestURLParams):
+                await context.session.elicit_url(request.params.message, request.params.url, f"{run}:{question.id}", related)
+                return False
+            while True:
+                params = request.params
+                result = await context.session.elicit_form(params.message, params.requested_schema, related)
+                is_answer, data = answer_in(question, result)
+                if not is_answer:
+                    return False
+                try:
+                    await self.service.answer(caller, run, question.id, data)
+                    break
+                except CompileError as error:
+                    if not isinstance(error.problems[0], problems.runs.RejectedAnswer):
+                        raise RefusedError(_said(error)) from None
+                    request = _again(request, _said(error))
+        return True
+
+    async def _take(self, caller: Caller, run: str, responses: dict[str, object]) -> None:
+        """Take what people have answered; what nobody asks any more is left alone."""
+        info = await self.service.run(caller, run)
+        asked = {each.id: each for each in asked_of_people(info.report)}
+        for name, response in responses.items():
+            if name not in asked:
+                continue
+            result = response if isinstance(response, mcp_types.ElicitResult) else mcp_types.ElicitResult.model_validate(response)
+            is_answer, data = answer_in(asked[name], result)
+            if is_answer:
+                await self.service.answer(caller, run, name, data)
+
+    # --- the methods of the extension ---------------------------------------------------------------------------------------
+
+    async def _task(self, context: Context, run: str) -> tuple[Caller, RunInfo]:
+        if not _knows_tasks(context):
+            data: JsonObject = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
+            raise MCPError(code=MISSING_CAPABILITY, message="tasks are for clients that declare their extension", data=data)
+        caller = caller_in(context)
+        return caller, await _known(self.service.run(caller, run))
+
+    async def _get(self, context: Context, params: _TaskParams) -> JsonObject:
+        _, info = await self._task(context, params.task_id)
+        made: JsonObject = task_json(info)
+        if made["status"] == "completed":
+            result = result_of_run(info).model_dump(mode="json", by_alias=True, exclude_none=True)
+            made["result"] = {**result, "resultType": "complete"}
+        asked = {each.id: elicitation_of(each, self.link(params.task_id, each.id)) for each in asked_of_people(info.report)}
+        if asked:
+            made["inputRequests"] = {
+                name: each.model_dump(mode="json", by_alias=True, exclude_none=True) for name, each in asked.items()
+            }
+        return {"resultType": "complete", **made}
+
+    async def _update(self, context: Context, params: _UpdateParams) -> JsonObject:
+        caller, _ = await self._task(context, params.task_id)
+        try:
+            await _known(self._take(caller, params.task_id, params.input_responses))
+        except ValueError as error:
+            message = str(error).partition("\n")[0]
+            raise MCPError(code=mcp_types.INVALID_PARAMS, message=f"a response cannot be read: {message}") from None
+        return {"resultType": "complete"}
+
+    async def _cancel(self, context: Context, params: _TaskParams) -> JsonObject:
+        caller, _ = await self._task(context, params.task_id)
+        await _known(self.service.cancel(caller, params.task_id))
+        return {"resultType": "complete"}
+
+
+async def _known(work: Awaitable[T]) -> T:
+    try:
+        return await work
+    except CompileError as error:
+        raise MCPError(code=mcp_types.INVALID_PARAMS, message=_said(error)) from None
+
+
+def _said(error: CompileError) -> str:
+    return "; ".join(each.message for each in error.problems)
+
+
+def _again(request: mcp_types.ElicitRequest, said: str) -> mcp_types.ElicitRequest:
+    params = request.params.model_copy(update={"message": f"{said}\n{request.params.message}"})
+    return mcp_types.ElicitRequest(params=params)
+
+
+def result_of_run(info: RunInfo) -> mcp_types.CallToolResult:
+    """Return how a run stands as the result of a call: a run that has failed, was stopped or cancelled is an error."""
+    if info.report.status in {"failed", "stopped", "cancelled"}:
+        return result_of_call(None, error=ended_words(info.report))
+    return result_of_call(standing_of(info))
+
+
+def _knows_tasks(context: Context) -> bool:
+    known = context.session.client_capabilities
+    return known is not None and TASKS in (known.extensions or {})
+
+
+def _asks_people(context: Context) -> bool:
+    known = context.session.client_capabilities
+    return known is not None and known.elicitation is not None
+
+
+def no_link(_run: str, _question: str) -> None:
+    """Say that a question has no page."""
+
+
+def mcp_mount(offers: RunOffers, link: Link) -> tuple[BaseRoute, Beside]:
+    """Return the route `/mcp` of a service over HTTP, and what runs beside it; the door of the service is before it."""
+    server = RunTasks(offers, link).server()
+    unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the door knows the hosts
+    server.streamable_http_app(transport_security=unguarded, max_request_body_size=offers.service.settings.body)
+    serve = StreamableHTTPASGIApp(server.session_manager)
+
+    return Route("/mcp", Identified(serve)), server.session_manager.run
+
+
+def split_programs(programs: Iterable[Prepared]) -> tuple[list[Prepared], list[Prepared]]:
+    """Return the programs that are filled in by who calls them, and those that are run."""
+    filled: list[Prepared] = []
+    run: list[Prepared] = []
+    for each in programs:
+        document = each.document
+        is_run = Process.describes(document) or (isinstance(document, dict) and "activity" in document)
+        (run if is_run else filled).append(each)
+    return filled, run

@@ -1,0 +1,123 @@
+"""The tools that a server offers, independent of its protocol; arguments are checked before they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+from instrc.providers.lifting.lift import lift
+from instrc.providers.lowering.lower import Lowering, lower
+from instrc.schema.walk import nodes, redirected
+from instrc.server.access import LOCAL, Caller
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text
+from instrc.text.names import free_name
+from instrc.text.streams import SPEAKER
+from instrc.tools.given import ToolLike
+from instrc.tools.tool import Tool
+
+TARGET: Final = "mcp"
+
+AnyCall: TypeAlias = Callable[[Caller, dict[str, Json]], Awaitable[Json]]
+"""Carries a call out, for whoever makes it."""
+
+
+class RefusedError(Exception):
+    """A call cannot be carried out; the text says why, in words for whoever has called."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTool:
+    """One tool of the server."""
+
+    lowering: Lowering
+    call: AnyCall
+    output: JsonObject | None = None
+    """The schema of what a call gives; `None` if that is not known."""
+    hints: Mapping[str, bool] = field(default_factory=dict)
+    """What a client may know of a call: whether it only reads, whether it can be undone."""
+    program: str | None = None
+    """The program of which a call begins a run."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the protocol."""
+        return as_text(as_object(self.lowering.payload)["name"])
+
+    @property
+    def described(self) -> JsonObject:
+        """It as the protocol lists it."""
+        payload = as_object(self.lowering.payload)
+        made: JsonObject = {key: value for key, value in payload.items() if key != "_meta"}
+        made["inputSchema"] = _without_root_references(as_object(payload["inputSchema"]))
+        if self.output is not None:
+            made["outputSchema"] = _without_root_references(self.output)
+        title = as_object(payload["inputSchema"]).get("title")
+        if isinstance(title, str):
+            made.setdefault("title", title)
+        if self.hints:
+            made["annotations"] = dict(self.hints)
+        return made
+
+
+def _without_root_references(schema: JsonObject) -> JsonObject:
+    """Return a schema that refers to itself by a definition: clients put it into another schema, where `#` is another root."""
+    if not any(isinstance(node, dict) and node.get("$ref") == "#" for node in nodes(schema)):
+        return schema
+    definitions = as_object(schema.get("$defs") or {})
+    name = free_name("root", definitions.__contains__)
+    moved = as_object(redirected(schema, {"#": f"#/$defs/{name}"}))
+    root: JsonObject = {key: value for key, value in moved.items() if key not in {"$defs", "$schema", "title"}}
+    return {**moved, "$defs": {**as_object(moved.get("$defs") or {}), name: root}}
+
+
+@dataclass(slots=True)
+class Offers:
+    """All tools of one server, by their names in the protocol."""
+
+    offers: dict[str, ServerTool] = field(default_factory=dict)
+
+    def offer(
+        self,
+        name: str | None,
+        schema: ToolLike,
+        call: AnyCall,
+        output: Json = None,
+        *,
+        hints: Mapping[str, bool] | None = None,
+        program: str | None = None,
+    ) -> None:
+        """Add a tool, with the schema of the objects that it gives, if that is known; one of the same name is a problem."""
+        gives = None if output is None else as_object(lower(Tool("output", output), target=TARGET).payload)
+        lowering = lower(schema, target=TARGET, name=name)
+        made = ServerTool(lowering, call, None if gives is None else as_object(gives["inputSchema"]), hints or {}, program)
+        if made.name in self.offers:
+            reason = "two would be one tool: give one another name"
+            raise CompileError([problems.runs.UnusableSetting(what="tool", word=made.name, reason=reason)])
+        self.offers[made.name] = made
+
+    async def call(self, name: str, arguments: Json, caller: Caller = LOCAL) -> Json:
+        """Call a tool by its name in the protocol; `RefusedError` says why it cannot be."""
+        offer, value = self.read(name, arguments)
+        speaker = SPEAKER.set(name)
+        try:
+            return await offer.call(caller, value)
+        except CompileError as error:
+            raise RefusedError("; ".join(problem.message for problem in error.problems)) from None
+        finally:
+            SPEAKER.reset(speaker)
+
+    def read(self, name: str, arguments: Json) -> tuple[ServerTool, JsonObject]:
+        """Return a tool by its name in the protocol, and what it is given; `RefusedError` says what is wrong."""
+        offer = self.offers.get(name)
+        if offer is None:
+            known = ", ".join(f"`{each}`" for each in self.offers)
+            message = f"no tool is called `{name}`; there {'is' if len(self.offers) == 1 else 'are'} {known}"
+            raise RefusedError(message)
+        lifted = lift({"name": name, "arguments": arguments}, offer.lowering.map)
+        if not lifted.ok:
+            told = [f"{violation.instance or '/'}: {violation.message}" for violation in lifted.invalid]
+            raise RefusedError("; ".join(told) or f"the arguments are {lifted.status}")
+        return offer, as_object(lifted.value)

@@ -1,0 +1,517 @@
+"""Webhooks: an outbox of what happened in runs, and who is told of it, signed as Standard Webhooks has it."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from random import uniform
+from ssl import SSLContext
+from time import time
+from typing import Final, TypeAlias
+
+import httpcore
+import httpx
+import sqlalchemy as sa
+from httpcore._backends.auto import AutoBackend
+from standardwebhooks import Webhook
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+from instrc.server.records import RunChange
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import JsonObject, as_object, as_texts
+
+# Which addresses a webhook may have.
+
+
+IpAddress: TypeAlias = IPv4Address | IPv6Address
+IpNetwork: TypeAlias = IPv4Network | IPv6Network
+
+_INNER: Final = tuple(map(ip_network, ("168.63.129.16/32", "192.0.0.0/24", "64:ff9b:1::/48")))
+"""Inner addresses that some releases of Python take for outer ones: the services of Azure, of Oracle's cloud, NAT64 of a site."""
+_NAT64: Final = ip_network("64:ff9b::/96")
+
+
+def is_inner(address: IpAddress) -> bool:
+    """Tell whether an address is inside the machine or its own networks: loopback, private, link-local, metadata services."""
+    if isinstance(address, IPv6Address):
+        inside = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+        if address in _NAT64:
+            inside.append(IPv4Address(int(address) & 0xFFFFFFFF))
+        if any(each is not None and is_inner(each) for each in inside):
+            return True
+        if address.ipv4_mapped is not None or address in _NAT64:
+            return False
+    return not address.is_global or address.is_multicast or any(address in network for network in _INNER)
+
+
+@dataclass(frozen=True, slots=True)
+class AddressRules:
+    """Which addresses may be sent to: those outside, and the inner networks that the settings allow."""
+
+    allowed: tuple[IpNetwork, ...] = ()
+
+    @classmethod
+    def of(cls, networks: Iterable[str]) -> AddressRules:
+        """Return the rules of networks as `10.0.0.0/8`; `CompileError` for a text that is no network."""
+        try:
+            return cls(tuple(ip_network(each) for each in networks))
+        except ValueError as error:
+            raise CompileError([problems.settings.InvalidSettings(key="serve.networks", reason=str(error))]) from None
+
+    def refusal(self, address: IpAddress, *, encrypted: bool) -> str | None:
+        """Return why an address is refused; `None` if it may be sent to."""
+        if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+            address = address.ipv4_mapped
+        if is_inner(address) and not any(address in network for network in self.allowed):
+            return "its address is inside this machine's own networks"
+        if not encrypted and not address.is_loopback:
+            return "it begins with `https://`; `http://` is for this machine alone"
+        return None
+
+    async def resolve(self, host: str, port: int, *, encrypted: bool) -> list[str]:
+        """Return the addresses of a host; `CompileError` if one of them may not be sent to."""
+        try:
+            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)  # a stream
+        except (OSError, UnicodeError) as error:
+            raise _refused(host, f"its address is not known: {getattr(error, 'strerror', None) or error}") from None
+        addresses = list(dict.fromkeys(str(each[4][0]).partition("%")[0] for each in found))
+        for each in addresses:
+            if (reason := self.refusal(ip_address(each), encrypted=encrypted)) is not None:
+                raise _refused(host, reason)
+        return addresses
+
+    async def check(self, url: str) -> None:
+        """Refuse a URL that nothing may be sent to, with a `CompileError`."""
+        parts = _parts_of(url)
+        await self.resolve(parts.host, parts.port or (443 if parts.scheme == "https" else 80), encrypted=parts.scheme == "https")
+
+
+def _refused(address: str, reason: str) -> CompileError:
+    return CompileError([problems.serving.RefusedAddress(address=address[:200], reason=reason)])
+
+
+def _parts_of(url: str) -> httpx.URL:
+    try:
+        parts = httpx.URL(url)
+    except (httpx.InvalidURL, UnicodeError, TypeError, ValueError) as error:
+        raise _refused(url, f"it is no URL: {error}") from None
+    if parts.scheme not in {"http", "https"} or not parts.host:
+        raise _refused(url, "it begins with `https://` and names a host")
+    if parts.userinfo:
+        raise _refused(url, "it holds a name or a password; a receiver knows us by the signature")
+    return parts
+
+
+# Send to an address: no redirects, and to the very address that was checked, so that a name cannot change its meaning in between.
+
+
+SECONDS: Final = 10.0
+"""Of a whole request, from the name of the host to the end of the answer."""
+ANSWER_BYTES: Final = 64 * 1024
+"""Of an answer that are read; nothing is done with them."""
+
+
+class _CheckedBackend(AutoBackend):
+    """Connects to the address that a host has, after the rules have allowed it."""
+
+    def __init__(self, rules: AddressRules, *, encrypted: bool) -> None:
+        self.rules = rules
+        self.encrypted = encrypted
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109  -- the name of the library
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        addresses = await self.rules.resolve(host, port, encrypted=self.encrypted)
+        for address in addresses[:-1]:
+            with suppress(httpcore.ConnectError, httpcore.ConnectTimeout):
+                return await super().connect_tcp(address, port, 3.0, local_address, socket_options)
+        return await super().connect_tcp(addresses[-1], port, timeout, local_address, socket_options)
+
+
+@lru_cache(maxsize=1)
+def _trusted() -> SSLContext:
+    return httpx.create_ssl_context()
+
+
+async def post(url: str, body: str, headers: dict[str, str], rules: AddressRules) -> int:
+    """Send JSON to a URL; return the status of the answer.
+
+    `CompileError` if the address is refused; `OSError`, with words, if nothing answers in time.
+    """
+    parts = _parts_of(url)
+    sent = {"Content-Type": "application/json", "User-Agent": "instrc", **headers, "Host": parts.netloc.decode("ascii")}
+    backend = _CheckedBackend(rules, encrypted=parts.scheme == "https")
+    address = httpcore.URL(scheme=parts.raw_scheme, host=parts.raw_host, port=parts.port, target=parts.raw_path)
+    given = [(name.encode(), value.encode()) for name, value in sent.items()]
+    try:
+        async with (
+            asyncio.timeout(SECONDS),
+            httpcore.AsyncConnectionPool(ssl_context=_trusted(), network_backend=backend) as pool,
+            pool.stream("POST", address, headers=given, content=body.encode()) as answer,
+        ):
+            size = 0
+            async for part in answer.aiter_stream():
+                size += len(part)
+                if size > ANSWER_BYTES:
+                    break
+            return answer.status
+    except TimeoutError:
+        message = f"no answer in {SECONDS:g} seconds"
+        raise OSError(message) from None
+    except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError) as error:
+        message = f"{type(error).__name__}: {error}"
+        raise OSError(message) from None
+
+
+# What is told, to whom, and what has become of it: three tables beside the runs.
+
+
+EVENTS: Final = (
+    "question.opened",
+    "question.due",
+    "question.answered",
+    "run.done",
+    "run.failed",
+    "run.held",
+    "run.stopped",
+    "run.cancelled",
+)
+"""What a webhook can be told of."""
+
+tables = sa.MetaData()
+_HOOKS = sa.Table(
+    "instrc_webhooks",
+    tables,
+    sa.Column("id", sa.String(300), primary_key=True),
+    sa.Column("url", sa.Text, nullable=False),
+    sa.Column("secret", sa.Text, nullable=False),
+    sa.Column("events", sa.Text, nullable=False),
+    sa.Column("programs", sa.Text, nullable=False),
+    sa.Column("run", sa.String(200), index=True),
+    sa.Column("form", sa.String(20), nullable=False),
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("made", sa.Float, nullable=False),
+    sa.Column("disabled", sa.Text),
+    sa.Column("details", sa.Text, nullable=False),
+)
+_MESSAGES = sa.Table(
+    "instrc_webhook_messages",
+    tables,
+    sa.Column("id", sa.String(64), primary_key=True),
+    sa.Column("type", sa.String(40), nullable=False),
+    sa.Column("run", sa.String(200), nullable=False),
+    sa.Column("at", sa.Float, nullable=False, index=True),
+    sa.Column("body", sa.Text, nullable=False),
+)
+_DELIVERIES = sa.Table(
+    "instrc_webhook_deliveries",
+    tables,
+    sa.Column("message", sa.String(64), primary_key=True),
+    sa.Column("hook", sa.String(300), primary_key=True, index=True),
+    sa.Column("status", sa.String(20), nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("due", sa.Float, index=True),
+    sa.Column("last", sa.Float),
+    sa.Column("code", sa.Integer),
+    sa.Column("error", sa.Text),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """Somebody who is told of what happens in runs."""
+
+    id: str
+    url: str
+    events: tuple[str, ...]
+    """Of `EVENTS`."""
+    programs: tuple[str, ...]
+    """Whose runs; empty means all."""
+    run: str | None
+    """The only run that is meant."""
+    form: str
+    """`standard`, or the name of another form of messages."""
+    owner: str
+    made: float
+    """Seconds since 1970."""
+    disabled: str | None
+    """Why nothing is sent any more."""
+    details: JsonObject
+    """What its form keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookDelivery:
+    """One message to one webhook, and what has become of it."""
+
+    message: str
+    hook: str
+    type: str
+    run: str
+    status: str
+    """`pending`, `delivered` or `failed`."""
+    attempts: int
+    due: float | None
+    """When it is sent next, in seconds since 1970."""
+    last: float | None
+    code: int | None
+    """The status of the last answer."""
+    error: str | None
+
+
+# Keep the webhooks, note what happened, and deliver it.
+
+
+PATIENCE: Final = 3 * 86400.0
+"""Seconds after which a message is given up."""
+FIRST_PAUSE: Final = 5.0
+LONGEST_PAUSE: Final = 6 * 3600.0
+_LEASE: Final = 60.0
+"""Seconds for which a message is one process's to send; if that process ends, another one sends it after them."""
+_AT_ONCE: Final = 4
+"""Messages to one webhook at the same time: a slow receiver holds nobody else up."""
+_KEPT: Final = 30 * 86400.0
+"""Seconds for which the log of deliveries is kept."""
+
+Form: TypeAlias = Callable[[Hook, str], Awaitable[tuple[str, dict[str, str]] | None]]
+"""Makes the body and the headers of a message for a webhook, of the run's id; `None` if there is nothing to tell."""
+
+
+def pause_after(attempts: int) -> float:
+    """Return how long to wait after so many attempts, in seconds; other times for others, so that they do not come at once."""
+    return min(FIRST_PAUSE * 4.0 ** min(attempts - 1, 20), LONGEST_PAUSE) * uniform(0.8, 1.2)  # noqa: S311  -- no secret
+
+
+class Webhooks:
+    """The webhooks of a store."""
+
+    def __init__(self, database: sa.Engine, rules: AddressRules, link: Callable[[RunChange], str]) -> None:
+        """`link` gives the address at which a person sees what has changed."""
+        self.database = database
+        self.rules = rules
+        self.link = link
+        self.forms: dict[str, Form] = {}
+        """Other forms of messages, by their names."""
+        self._noted = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        tables.create_all(database)
+
+    # --- who is told --------------------------------------------------------------------------------------------------------
+
+    async def add(
+        self,
+        url: str,
+        *,
+        owner: str,
+        events: Sequence[str] = EVENTS,
+        programs: Sequence[str] = (),
+        run: str | None = None,
+        form: str = "standard",
+        id: str | None = None,  # noqa: A002  -- the name of the member
+        details: JsonObject | None = None,
+    ) -> tuple[Hook, str]:
+        """Add a webhook; return it and its secret, which is shown this once.
+
+        `CompileError` for an address that is refused, or an event that there is not.
+        """
+        unknown = [each for each in events if each not in EVENTS]
+        if unknown or not events:
+            reason = f"an event is {', '.join(f'`{each}`' for each in EVENTS)}"
+            raise CompileError([problems.serving.InvalidRequest(reason=reason, pointer="/events")])
+        await self.rules.check(url)
+        made = Hook(
+            id or f"wh_{secrets.token_hex(12)}",
+            url,
+            tuple(events),
+            tuple(programs),
+            run,
+            form,
+            owner,
+            time(),
+            None,
+            details or {},
+        )
+        secret = f"whsec_{b64encode(secrets.token_bytes(32)).decode('ascii')}"
+        row = {name: getattr(made, name) for name in ("id", "url", "run", "form", "owner", "made", "disabled")}
+        lists: dict[str, JsonObject | list[str]] = {
+            "events": list(made.events),
+            "programs": list(made.programs),
+            "details": made.details,
+        }
+        row |= {name: dumps(value, indent=False) for name, value in lists.items()}
+        await asyncio.to_thread(self._write, [sa.insert(_HOOKS).values(**row, secret=secret)])
+        return made, secret
+
+    async def hooks(self, *, run: str | None = None) -> list[Hook]:
+        """Return the webhooks, the oldest first: those of one run, or those of no one run."""
+        of_run = _HOOKS.c.run == run if run is not None else _HOOKS.c.run.is_(None)
+        query = sa.select(_HOOKS).where(of_run).order_by(_HOOKS.c.made)
+        return [_hook_of(row) for row in await asyncio.to_thread(self._read, query)]
+
+    async def remove(self, hook: str) -> bool:
+        """Forget a webhook and what waits for it; tell whether there was one."""
+        where = sa.delete(_DELIVERIES).where(_DELIVERIES.c.hook == hook)
+        gone = await asyncio.to_thread(self._write, [where, sa.delete(_HOOKS).where(_HOOKS.c.id == hook)])
+        return gone > 0
+
+    async def deliveries(self, hook: str, limit: int = 100) -> list[WebhookDelivery]:
+        """Return the log of a webhook, the latest messages first."""
+        columns = (_DELIVERIES, _MESSAGES.c.type, _MESSAGES.c.run)
+        query = (
+            sa.select(*columns)
+            .join(_MESSAGES, _MESSAGES.c.id == _DELIVERIES.c.message)
+            .where(_DELIVERIES.c.hook == hook)
+            .order_by(_MESSAGES.c.at.desc())
+            .limit(limit)
+        )
+        return [WebhookDelivery(**row._mapping) for row in await asyncio.to_thread(self._read, query)]  # noqa: SLF001  -- SQLAlchemy's public name
+
+    # --- what happened ------------------------------------------------------------------------------------------------------
+
+    def listen(self, connection: sa.Connection, change: RunChange) -> None:
+        """Write a change into the outbox, in the transaction that has changed the state; a listener of `Records`."""
+        if change.kind not in EVENTS:
+            return
+        hooks = map(_hook_of, connection.execute(sa.select(_HOOKS).where(_HOOKS.c.disabled.is_(None))))
+        told = [
+            hook
+            for hook in hooks
+            if change.kind in hook.events
+            and (hook.run is None or hook.run == change.run)
+            and (not hook.programs or change.program in hook.programs)
+        ]
+        if told:
+            message = f"msg_{secrets.token_hex(12)}"
+            row = {"id": message, "type": change.kind, "run": change.run, "at": change.at, "body": self._body(change)}
+            connection.execute(sa.insert(_MESSAGES), [row])
+            due = {"message": message, "status": "pending", "attempts": 0, "due": time()}
+            connection.execute(sa.insert(_DELIVERIES), [{**due, "hook": hook.id} for hook in told])
+            self.wake()
+
+    def _body(self, change: RunChange) -> str:
+        """Return what is sent: ids and a link, and no data of the run."""
+        when = datetime.fromtimestamp(change.at, UTC).isoformat().replace("+00:00", "Z")
+        data: JsonObject = {"run": change.run, "program": change.program, **change.body, "link": self.link(change)}
+        return dumps({"type": change.kind, "timestamp": when, "data": data}, indent=False)
+
+    def wake(self) -> None:
+        """Let the loop of `serve` look at once."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._noted.set)
+
+    # --- deliver ------------------------------------------------------------------------------------------------------------
+
+    async def serve(self, stop: asyncio.Event, every: float = 1.0) -> None:
+        """Deliver what is due, until it is told to stop."""
+        swept = 0.0
+        self._loop = asyncio.get_running_loop()
+        while not stop.is_set():
+            self._noted.clear()
+            if await self.deliver() == 0:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._noted.wait(), every)
+            if time() - swept > 3600:
+                swept = time()
+                await asyncio.to_thread(self._sweep)
+
+    async def deliver(self) -> int:
+        """Send what is due now, each message once; return how many were sent."""
+        turn = sa.func.row_number().over(partition_by=_DELIVERIES.c.hook, order_by=_DELIVERIES.c.due).label("turn")
+        due = (
+            sa.select(_DELIVERIES.c.message, _DELIVERIES.c.hook, _DELIVERIES.c.due, _DELIVERIES.c.attempts, turn)
+            .where(_DELIVERIES.c.status == "pending", _DELIVERIES.c.due <= time())
+            .subquery()
+        )
+        query = (
+            sa.select(_MESSAGES.c.body, _MESSAGES.c.at, _MESSAGES.c.run.label("about"), due, _HOOKS)
+            .join(_MESSAGES, _MESSAGES.c.id == due.c.message)
+            .join(_HOOKS, _HOOKS.c.id == due.c.hook)
+            .where(due.c.turn <= _AT_ONCE)
+            .limit(100)
+        )
+        rows = await asyncio.to_thread(self._read, query)
+        sent = await asyncio.gather(*(self._send(row) for row in rows))
+        return sum(sent)
+
+    async def _send(self, row: sa.Row[tuple[object, ...]]) -> bool:
+        mine = sa.update(_DELIVERIES).where(
+            _DELIVERIES.c.message == row.message, _DELIVERIES.c.hook == row.hook, _DELIVERIES.c.due == row.due
+        )
+        if await asyncio.to_thread(self._write, [mine.values(due=time() + _LEASE)]) != 1:
+            return False  # another server sends it
+        hook, code, error = _hook_of(row), None, None
+        try:
+            made = await self._made(hook, row)
+            code = None if made is None else await post(hook.url, *made, self.rules)
+        except CompileError as refused:
+            error = refused.problems[0].message
+        except OSError as failed:
+            error = str(failed)
+        done = error is None and (code is None or 200 <= code < 300)
+        attempts = row.attempts + 1
+        due = None if done else time() + pause_after(attempts)
+        given_up = due is not None and due > row.at + PATIENCE
+        status = "delivered" if done else "failed" if given_up or code == 410 else "pending"
+        where = sa.update(_DELIVERIES).where(_DELIVERIES.c.message == row.message, _DELIVERIES.c.hook == row.hook)
+        told = {"status": status, "attempts": attempts, "code": code, "error": error, "last": time()}
+        written: list[sa.Executable] = [where.values(due=due if status == "pending" else None, **told)]
+        if code == 410:
+            reason = "the receiver is gone (HTTP 410)"
+            written.append(sa.update(_HOOKS).where(_HOOKS.c.id == hook.id).values(disabled=reason))
+            open_ = sa.update(_DELIVERIES).where(_DELIVERIES.c.hook == hook.id, _DELIVERIES.c.status == "pending")
+            written.append(open_.values(status="failed", due=None, error=reason))
+        await asyncio.to_thread(self._write, written)
+        return True
+
+    async def _made(self, hook: Hook, row: sa.Row[tuple[object, ...]]) -> tuple[str, dict[str, str]] | None:
+        made = (row.body, {}) if hook.form == "standard" else await self.forms[hook.form](hook, row.about)
+        if made is None:
+            return None
+        body, headers = made
+        at = datetime.now(UTC)
+        signature = Webhook(row.secret).sign(row.message, at, body)
+        stamp = {"webhook-id": row.message, "webhook-timestamp": str(int(at.timestamp())), "webhook-signature": signature}
+        return body, {**headers, **stamp}
+
+    # --- the database -------------------------------------------------------------------------------------------------------
+
+    def _read(self, query: sa.Select[tuple[object, ...]]) -> Sequence[sa.Row[tuple[object, ...]]]:
+        with self.database.connect() as connection:
+            return connection.execute(query).all()
+
+    def _write(self, statements: Iterable[sa.Executable]) -> int:
+        """Carry out statements in one transaction; return how many rows the last one has changed."""
+        changed = 0
+        with self.database.begin() as connection:
+            for each in statements:
+                changed = connection.execute(each).rowcount
+        return changed
+
+    def _sweep(self) -> None:
+        old = sa.select(_MESSAGES.c.id).where(_MESSAGES.c.at < time() - _KEPT)
+        self._write(
+            [
+                sa.delete(_DELIVERIES).where(_DELIVERIES.c.message.in_(old)),
+                sa.delete(_MESSAGES).where(_MESSAGES.c.at < time() - _KEPT),
+            ]
+        )
+
+
+def _hook_of(row: sa.Row[tuple[object, ...]]) -> Hook:
+    events, programs = (tuple(as_texts(loads(each))) for each in (row.events, row.programs))
+    return Hook(
+        row.id, row.url, events, programs, row.run, row.form, row.owner, row.made, row.disabled, as_object(loads(row.details))
+    )

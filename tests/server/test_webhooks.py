@@ -1,0 +1,393 @@
+"""Webhooks: who is told what, signed, until it is taken; and to which addresses nothing is ever sent."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from http_server import Answer, Asked, serving
+from standardwebhooks import Webhook
+
+from instrc import CompileError
+from instrc.runtime.engine import Question, RunReport
+from instrc.server import webhooks  # the service, in the process of the test
+from instrc.server.records import Opening, Records  # the service, in the process of the test
+from instrc.server.webhooks import AddressRules, Webhooks  # the service, in the process of the test
+
+HERE = AddressRules.of(["127.0.0.0/8", "::1/128"])
+
+
+class Server:
+    """Webhooks over records in memory, and a receiver that answers as it is told."""
+
+    def __init__(self, folder: Path, rules: AddressRules = HERE) -> None:
+        self.records = Records(str(folder))
+        self.hooks = Webhooks(self.records.engine, rules, lambda change: f"https://desk.example/runs/{change.run}")
+        self.records.listeners.append(self.hooks.listen)
+        self.asked: list[Asked] = []
+        self.says: Callable[[Asked], Answer] = lambda _: Answer(b"")
+
+    def answer(self, asked: Asked) -> Answer:
+        self.asked.append(asked)
+        return self.says(asked)
+
+    def report(self, status: str, *questions: str, run: str = "r1", program: str = "mail") -> None:
+        asked = tuple(Question(each, (each,), {"secret": "of the run"}, {"type": "object"}) for each in questions)
+        self.records.note(RunReport(run, program, status, None, asked, began=1.0), lambda _: Opening(["*"]))  # type: ignore[arg-type]
+
+    def due_now(self) -> None:
+        with self.records.engine.begin() as connection:
+            connection.execute(sa.text("UPDATE instrc_webhook_deliveries SET due = 0 WHERE status = 'pending'"))
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[tuple[Server, str]]:
+    made = Server(tmp_path)
+    with serving(made.answer) as address:
+        yield made, address
+    made.records.close()
+
+
+def test_what_happens_is_told_signed_with_ids_and_a_link_and_no_data(server: tuple[Server, str]) -> None:
+    made, address = server
+
+    async def play() -> str:
+        _, secret = await made.hooks.add(f"{address}/in", owner="ann")
+        made.report("waiting", "approve")
+        made.report("done")
+        assert await made.hooks.deliver() == 2
+        assert await made.hooks.deliver() == 0
+        return secret
+
+    secret = asyncio.run(play())
+    assert secret.startswith("whsec_")
+    bodies = [Webhook(secret).verify(each.body, each.headers) for each in made.asked]
+    assert sorted(each["type"] for each in bodies) == ["question.opened", "run.done"]
+    opened = next(each for each in bodies if each["type"] == "question.opened")
+    assert opened["data"] == {
+        "run": "r1", "program": "mail", "question": "approve", "by": "person", "link": "https://desk.example/runs/r1",
+    }  # fmt: skip
+    assert set(opened) == {"type", "timestamp", "data"}
+    assert b"secret" not in made.asked[0].body
+    assert {each.path for each in made.asked} == {"/in"}
+    with pytest.raises(Exception, match="signature"):
+        Webhook(secret).verify(made.asked[0].body.replace(b"r1", b"r2"), made.asked[0].headers)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        ({"events": ["run.done"]}, ["run.done"]),
+        ({"programs": ["other"]}, []),
+        ({"run": "r1"}, ["question.opened", "run.done"]),
+        ({"run": "r2"}, []),
+    ],
+)
+def test_a_webhook_is_told_what_it_asks_for(server: tuple[Server, str], chosen: dict[str, Any], told: list[str]) -> None:
+    made, address = server
+
+    async def play() -> None:
+        await made.hooks.add(address, owner="ann", **chosen)
+        made.report("waiting", "approve")
+        made.report("done")
+        await made.hooks.deliver()
+
+    asyncio.run(play())
+    assert sorted(json.loads(each.body)["type"] for each in made.asked) == told
+
+
+def test_the_outbox_is_written_with_the_state_or_not_at_all(server: tuple[Server, str]) -> None:
+    made, address = server
+    made.records.listeners.append(lambda _connection, _change: 1 / 0)  # type: ignore[arg-type, return-value]
+
+    async def play() -> None:
+        await made.hooks.add(address, owner="ann")
+        with pytest.raises(ZeroDivisionError):
+            made.report("done")
+        assert await made.hooks.deliver() == 0
+
+    asyncio.run(play())
+    assert made.records.run("r1") is None
+
+
+def test_a_failed_delivery_is_tried_again_later_and_given_up_after_three_days(
+    server: tuple[Server, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, address = server
+    answers = iter([Answer(b"", 500), Answer(b"", 302, location=f"{address}/elsewhere"), Answer(b"", 204)])
+    made.says = lambda _: next(answers)
+
+    async def play() -> Any:
+        hook, _ = await made.hooks.add(address, owner="ann")
+        made.report("done")
+        for _ in range(3):
+            assert await made.hooks.deliver() == 1
+            assert await made.hooks.deliver() == 0  # not at once
+            made.due_now()
+        return hook, await made.hooks.deliveries(hook.id)
+
+    hook, (log,) = asyncio.run(play())
+    assert (log.status, log.attempts, log.code, log.due) == ("delivered", 3, 204, None)
+    assert {each.path for each in made.asked} == {"/"}, "a redirect was followed"
+    assert len({each.headers["webhook-id"] for each in made.asked}) == 1
+
+    made.says = lambda _: Answer(b"", 503)
+    now = webhooks.time()
+    monkeypatch.setattr(webhooks, "time", lambda: now + webhooks.PATIENCE + 60)
+
+    async def give_up() -> str:
+        made.report("held")
+        with made.records.engine.begin() as connection:
+            connection.execute(sa.text("UPDATE instrc_webhook_messages SET at = :at"), {"at": now})
+        await made.hooks.deliver()
+        return next(each.status for each in await made.hooks.deliveries(hook.id) if each.type == "run.held")
+
+    assert asyncio.run(give_up()) == "failed"
+
+
+def test_pauses_grow_to_a_limit_and_differ() -> None:
+    pauses = [webhooks.pause_after(attempts) for attempts in range(1, 40)]
+    assert 4 <= pauses[0] <= 6
+    assert max(pauses) <= webhooks.LONGEST_PAUSE * 1.2
+    assert len({webhooks.pause_after(3) for _ in range(20)}) > 10
+
+
+def test_a_receiver_that_is_gone_is_told_no_more(server: tuple[Server, str]) -> None:
+    made, address = server
+    made.says = lambda _: Answer(b"", 410)
+
+    async def play() -> Any:
+        hook, _ = await made.hooks.add(address, owner="ann")
+        made.report("waiting", "a", "b")
+        await made.hooks.deliver()
+        made.report("done")
+        return await made.hooks.deliver(), (await made.hooks.hooks())[0], await made.hooks.deliveries(hook.id)
+
+    sent, hook, log = asyncio.run(play())
+    assert sent == 0
+    assert "410" in hook.disabled
+    assert {each.status for each in log} == {"failed"}
+
+
+def test_a_webhook_that_is_removed_is_told_nothing(server: tuple[Server, str]) -> None:
+    made, address = server
+
+    async def play() -> int:
+        hook, _ = await made.hooks.add(address, owner="ann")
+        made.report("done")
+        assert await made.hooks.remove(hook.id)
+        assert not await made.hooks.remove(hook.id)
+        return await made.hooks.deliver()
+
+    assert asyncio.run(play()) == 0
+
+
+def test_two_servers_send_a_message_once(server: tuple[Server, str]) -> None:
+    made, address = server
+    other = Webhooks(made.records.engine, HERE, made.hooks.link)
+
+    async def play() -> None:
+        await made.hooks.add(address, owner="ann")
+        for number in range(20):
+            made.report("done", run=f"r{number}")
+        while sum(await asyncio.gather(made.hooks.deliver(), other.deliver())):
+            pass
+
+    asyncio.run(play())
+    assert len(made.asked) == 20
+
+
+def test_the_loop_sends_soon_after_something_happened(server: tuple[Server, str]) -> None:
+    made, address = server
+
+    async def play() -> None:
+        stop = asyncio.Event()
+        serving = asyncio.create_task(made.hooks.serve(stop, every=30))
+        await made.hooks.add(address, owner="ann")
+        await asyncio.to_thread(made.report, "done")
+        async with asyncio.timeout(5):
+            while not made.asked:  # noqa: ASYNC110  -- the receiver is in a thread
+                await asyncio.sleep(0.01)
+        stop.set()
+        made.hooks.wake()
+        await asyncio.wait_for(serving, 5)
+
+    asyncio.run(play())
+
+
+# Addresses.
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        "127.0.0.1", "127.8.9.1", "0.1.2.3", "10.0.0.1", "172.16.5.5", "192.168.1.1", "169.254.169.254", "100.64.0.1",
+        "100.100.100.200", "168.63.129.16", "224.0.0.1", "255.255.255.255", "192.0.0.8", "192.0.0.192",
+        "198.18.0.1", "::", "::1", "fe80::1",
+        "fc00::1", "fd00:ec2::254", "ff02::1", "::ffff:127.0.0.1", "::ffff:169.254.169.254", "::ffff:10.0.0.1",
+        "64:ff9b::a9fe:a9fe", "64:ff9b:1::1", "2002:7f00:1::", "2002:0a00:1::", "2001:0:a00:1::f5ff:fffe",
+    ],
+)  # fmt: skip
+def test_an_inner_address_is_inner_in_every_spelling(inner: str) -> None:
+    assert webhooks.is_inner(ip_address(inner))
+    assert AddressRules().refusal(ip_address(inner), encrypted=True) is not None
+
+
+@pytest.mark.parametrize("outer", ["1.1.1.1", "93.184.215.14", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b::101:101"])
+def test_an_address_outside_is_sent_to_over_https_alone(outer: str) -> None:
+    assert AddressRules().refusal(ip_address(outer), encrypted=True) is None
+    assert AddressRules().refusal(ip_address(outer), encrypted=False) is not None
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("http://127.0.0.1/x", "own networks"),
+        ("https://localhost/x", "own networks"),
+        ("https://2130706433/", "own networks"),
+        ("https://0x7f.1/", "own networks"),
+        ("https://[::ffff:127.0.0.1]/", "own networks"),
+        ("https://[fe80::1]/", "own networks"),
+        ("https://169.254.169.254/latest/meta-data/", "own networks"),
+        ("https://10.0.0.1:8080/", "own networks"),
+        ("http://1.1.1.1/", "this machine alone"),
+        ("ftp://1.1.1.1/", "begins with"),
+        ("https:///x", "names a host"),
+        ("//1.1.1.1/", "begins with"),
+        ("https://ann:secret@1.1.1.1/", "password"),
+        ("https://1.1.1.1\r\nX: y/", "URL"),
+        ("https://[::1", "URL"),
+        ("https://" + "a" * 300 + "/", "not known"),
+        ("https://nobody.invalid/", "not known"),
+        ("", "begins with"),
+    ],
+)
+def test_a_webhook_to_such_an_address_is_refused(url: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match=said) as refused:
+        asyncio.run(Server(tmp_path, AddressRules()).hooks.add(url, owner="ann"))
+    assert [each.name for each in refused.value.problems] == ["refused-address"]
+
+
+def test_events_are_those_that_there_are(tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match=r"question\.opened"):
+        asyncio.run(Server(tmp_path).hooks.add("http://127.0.0.1/", owner="ann", events=["run.finished"]))
+
+
+def test_networks_are_allowed_by_the_settings_and_no_others() -> None:
+    rules = AddressRules.of(["10.1.0.0/16"])
+    assert rules.refusal(ip_address("10.1.2.3"), encrypted=True) is None
+    assert rules.refusal(ip_address("::ffff:10.1.2.3"), encrypted=True) is None
+    assert rules.refusal(ip_address("10.2.2.3"), encrypted=True) is not None
+    assert rules.refusal(ip_address("10.1.2.3"), encrypted=False) is not None
+    with pytest.raises(CompileError, match="networks"):
+        AddressRules.of(["10.1.2.3/16"])
+
+
+def _named(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> None:
+    """Let names lead to other addresses each time that they are asked for."""
+    left = list(answers)
+
+    async def look(_loop: Any, _host: str, port: int, **_: Any) -> list[Any]:
+        found = left.pop(0) if len(left) > 1 else left[0]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in found]
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", look)
+
+
+def test_a_name_that_leads_inside_after_the_check_is_not_followed(
+    server: tuple[Server, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, address = server
+    port = address.rpartition(":")[2]
+    _named(monkeypatch, ["1.1.1.1"], ["127.0.0.1"])
+    strict = Webhooks(made.records.engine, AddressRules(), made.hooks.link)
+
+    async def play() -> Any:
+        hook, _ = await strict.add(f"https://rebind.example:{port}/", owner="ann")
+        made.report("done")
+        await strict.deliver()
+        return await strict.deliveries(hook.id)
+
+    (log,) = asyncio.run(play())
+    assert log.status == "pending"
+    assert "own networks" in log.error
+    assert made.asked == []
+
+
+def test_a_name_with_one_inner_address_among_others_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    _named(monkeypatch, ["1.1.1.1", "10.0.0.1"])
+    with pytest.raises(CompileError, match="own networks"):
+        asyncio.run(AddressRules().check("https://two.example/"))
+
+
+def test_the_name_is_looked_up_once_and_its_address_is_connected_to(
+    server: tuple[Server, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, address = server
+    port = address.rpartition(":")[2]
+    _named(monkeypatch, ["127.0.0.1"], ["10.0.0.1"])
+    assert asyncio.run(webhooks.post(f"http://desk.example:{port}/a?b=c", "{}", {}, HERE)) == 200
+    assert (made.asked[0].path, made.asked[0].headers["host"]) == ("/a?b=c", f"desk.example:{port}")
+
+
+@contextmanager
+def _raw(says: Callable[[socket.socket], None]) -> Iterator[str]:
+    """A receiver below HTTP, for one connection."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def run() -> None:
+            taken, _ = listening.accept()
+            with taken:
+                taken.recv(65536)
+                with suppress(OSError):
+                    says(taken)
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        thread.join(5)
+
+
+def test_a_slow_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhooks, "SECONDS", 0.3)
+    over = threading.Event()
+
+    def drip(taken: socket.socket) -> None:
+        for letter in b"HTTP/1.1 200 OK\r\nX: " + b"a" * 10_000:
+            taken.send(bytes([letter]))
+            if over.wait(0.05):
+                return
+
+    with _raw(drip) as address:
+        with pytest.raises(OSError, match="no answer in"):
+            asyncio.run(webhooks.post(address, "{}", {}, HERE))
+        over.set()
+
+
+def test_an_endless_answer_is_read_to_a_limit() -> None:
+    sent = 0
+
+    def pour(taken: socket.socket) -> None:
+        nonlocal sent
+        taken.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n")
+        for _ in range(1000):
+            sent += taken.send(b"a" * 100_000)
+
+    with _raw(pour) as address:
+        assert asyncio.run(webhooks.post(address, "{}", {}, HERE)) == 200
+    assert sent < 20_000_000
+
+
+@pytest.mark.parametrize("said", [b"", b"nonsense\r\n\r\n", b"HTTP/1.1 999999 x\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Le"])
+def test_an_answer_that_is_no_http_is_an_error_in_words(said: bytes) -> None:
+    with _raw(lambda taken: taken.sendall(said)) as address, pytest.raises(OSError, match=r".+"):
+        asyncio.run(webhooks.post(address, "{}", {}, HERE))
