@@ -99,7 +99,8 @@ def _flat_graphs(
     review_vibes(instructions, report)
     report.stop_if_failed()
     report.problems.extend(problem for graph in graphs for problem in empty_slots(graph, instructions.schema))
-    flat = [graph for graph in compose(graphs, instructions, report) if graph]
+    change = options.change or (lambda graph: graph)
+    flat = [change(graph) for graph in compose(graphs, instructions, report) if graph]
     _stop_if_failed(graphs, report)
     check_reach(flat, report)
     _stop_if_failed(graphs, report)
@@ -130,7 +131,7 @@ def _launched(
         return None
     source = Source(file.path, file.data.decode("utf-8-sig", "replace"))
     made = compile_source(
-        source, registry, replace(options, batch=1), Report(), stem=file.segment, launching=launching | {file.path}
+        source, registry, replace(options, batch=1, change=None), Report(), stem=file.segment, launching=launching | {file.path}
     )
     chosen = [each for each in made if export in (None, each.name) and "process" in each.documents]
     entry = chosen[0].documents["tool"] if chosen else None

@@ -792,6 +792,8 @@ class CompileOptions(Struct, frozen=True):
     """Keywords and formats of schemas that the project has for itself."""
     templates: bool = False
     """Texts of programs are templates that other code fills in."""
+    change: Callable[[FlatGraph], FlatGraph] | None = None
+    """What is made of each composed graph before it is cut: a variant of the program, for an experiment."""
 
 
 # What comes out: JSON documents by kind.

@@ -26,7 +26,7 @@ from instrc.vibes.uri import evergreen_of
 
 if TYPE_CHECKING:
     from instrc.compiler.bind.bind import SettledExports
-    from instrc.compiler.ir import Artefact, CompileOptions
+    from instrc.compiler.ir import Artefact, CompileOptions, FlatGraph
     from instrc.language.surface import Program
     from instrc.vibes.lock import Lock
     from instrc.vibes.registry import Registry
@@ -74,6 +74,8 @@ class OptionOverrides(Struct, frozen=True, kw_only=True):
     hints: bool = True
     batch: int = 1
     sketch: bool = False
+    change: Callable[[FlatGraph], FlatGraph] | None = None
+    """As in `CompileOptions`."""
 
 
 class Workspace:
@@ -246,6 +248,7 @@ class Workspace:
             sketch=overrides.sketch,
             keywords=settings.keywords,
             templates=settings.templates,
+            change=overrides.change,
         )
         if limit := settings.limits.get("schema"):
             chosen = replace(chosen, limit=limit)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from instrc import problems
 from instrc.compiler.compose.outcomes import files_of_processes, inputs_of
-from instrc.compiler.ir import Artefact
+from instrc.compiler.ir import Artefact, FlatGraph
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -80,10 +80,12 @@ def prepare(
     *,
     export: str | None = None,
     project: Project = DEFAULT_PROJECT,
+    change: Callable[[FlatGraph], FlatGraph] | None = None,
 ) -> Prepared:
     """Compile a program, or read a compiled document; `CompileError` says why it cannot be run.
 
     `program` is a path of a source, a vibe, or a compiled document (`.json`), a source, or the document itself.
+    `change` makes a variant of a source, as in `CompileOptions`.
     """
     if isinstance(program, dict):
         require_tree(program)
@@ -102,7 +104,7 @@ def prepare(
             stem, document, folder, settings, _named_by_plans(document, None, workspace, name, {}), sources=workspace.files(name)
         )
     report = Report()
-    compiled = workspace.compile(program if isinstance(program, Source) else name, OptionOverrides(), report)
+    compiled = workspace.compile(program if isinstance(program, Source) else name, OptionOverrides(change=change), report)
     report.stop_if_failed()
     found = [artefact for artefact in compiled if export is None or artefact.name == export]
     if len(found) != 1:

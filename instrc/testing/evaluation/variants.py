@@ -1,0 +1,283 @@
+"""Versions of a program to be compared: another vibe, a mixin left out, an earlier revision, and each part changed in turn."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final, Literal, NamedTuple, NoReturn, TypeAlias
+
+import msgspec
+
+from instrc.compiler.ir import Application, FlatGraph
+from instrc.compiler.workspace import Workspace
+from instrc.engines.prepare import Prepared, prepare
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.problems.runs import UnusableSetting
+from instrc.runtime.models.model import Model
+from instrc.schema.walk import map_schemas
+from instrc.text.files import MOST_BYTES
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.names import snake
+from instrc.text.source import Source, Span
+from instrc.vibes.find_files import read_text
+from instrc.vibes.project import DEFAULT_PROJECT, Project
+
+
+class Version(NamedTuple):
+    """A program as it is evaluated, and what tells it from others."""
+
+    name: str
+    prepared: Prepared
+    model: str | Model | None = None
+    """Instead of that of the evaluation."""
+    settings: Mapping[str, object] | None = None
+    """Settings of requests in addition to those of the evaluation."""
+
+    def is_like(self, other: Version) -> bool:
+        """Tell whether a model is asked the very same by both."""
+        return self[2:] == other[2:] and _asked(self.prepared) == _asked(other.prepared)
+
+
+def _asked(prepared: Prepared) -> tuple[str, ...]:
+    """Return what decides how a model is asked; the order of properties counts."""
+    return dumps(prepared.document), dumps(prepared.processes), repr(prepared.settings.requests), repr(prepared.settings.run)
+
+
+def _refuse(what: str, word: str, reason: str) -> NoReturn:
+    raise CompileError([UnusableSetting(what=what, word=word, reason=reason)]) from None
+
+
+# Other vibes. The compiler finds vibes in memory before those of all folders, so the rest of the program stays what it is.
+
+
+def with_vibes(
+    program: str, given: Mapping[str, str], off: tuple[str, ...], *, export: str | None = None, project: Project = DEFAULT_PROJECT
+) -> Prepared:
+    """Return a program that calls other vibes by the old names, with mixins left `off`.
+
+    `given` has for each name the name of another vibe, or its file (`.json`).  What a mixin fills stays where it is.
+    """
+    vibes = {name: _vibe(program, name, other, project) for name, other in given.items()}
+    return _with_memory(program, {**vibes, **{name: {"type": "object"} for name in off}}, export, project)
+
+
+def _with_memory(program: str, vibes: Mapping[str, Json], export: str | None, project: Project) -> Prepared:
+    return prepare(program, export=export, project=msgspec.structs.replace(project, vibes={**(project.vibes or {}), **vibes}))
+
+
+def _vibe(program: str, name: str, other: str, project: Project) -> Json:
+    """Return the schema of another vibe; where it extends the one that it replaces, it still does."""
+    if other.endswith(".json"):
+        report = Report()
+        source = read_text(other, report)
+        report.stop_if_failed()
+        try:
+            return loads(source.text if source is not None else "")
+        except ValueError as error:
+            _refuse("vibe", other, str(error))
+    registry = Workspace(project).registry(program)
+    found = registry.lookup(other) or ((other,) if other.startswith("aug:") else ())
+    if len(found) != 1:
+        _refuse("vibe", other, f"{len(found) or 'no'} vibes have this name")
+    replaced = registry.lookup(name)
+
+    def in_full(node: Json) -> Json:
+        """Put the schema of the replaced vibe where it is referred to: the name means the other one now."""
+        reference = node.get("$ref") if isinstance(node, dict) else None
+        if not isinstance(node, dict) or not isinstance(reference, str) or reference not in {*replaced, f"aug:{name}"}:
+            return node
+        rest = {key: value for key, value in node.items() if key != "$ref"}
+        return {**rest, "allOf": [*_list(rest.get("allOf")), registry.load(reference).schema]}
+
+    return map_schemas(registry.load(found[0]).schema, in_full)
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+# An earlier revision.
+
+
+_KEPT: Final = (".aug", ".json", "pyproject.toml", "aug.lock")
+"""What decides how a program is compiled; nothing else of a revision is written."""
+_SECONDS: Final = 60
+
+
+def at_revision(program: str, revision: str, *, export: str | None = None, project: Project = DEFAULT_PROJECT) -> Prepared:
+    """Return a program with its vibes as a revision of git has them; nothing is fetched, and no code of it is run.
+
+    Settings of models, activities and checks are those of today: what is compared are the instructions.
+    """
+    today = prepare(program, export=export, project=project)
+    folder = Path(program).resolve().parent
+    top = Path(os.fsdecode(_git(folder, revision, "rev-parse", "--show-toplevel")).rstrip("\n")).resolve()
+    commit = _git(folder, revision, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").decode()
+    with _files_of(top, commit.strip(), revision) as copy:
+
+        def moved(path: str) -> str:
+            """Return where a path of the repository is in the copy; any other path as it is."""
+            there = Path(path).resolve()
+            return str(copy / there.relative_to(top)) if there.is_relative_to(top) else path
+
+        place = moved(program)
+        if not Path(place).is_file():
+            _refuse("revision", revision, f"it has no `{Path(program).resolve().relative_to(top).as_posix()}`")
+        folders = (tuple(each for each in map(moved, some) if Path(each).is_dir()) for some in (project.roots, project.shared))
+        roots, shared = folders
+        before = prepare(place, export=export, project=msgspec.structs.replace(project, roots=roots, shared=shared))
+        return replace(before, folder=today.folder, settings=today.settings, sources=today.sources)
+
+
+def _git(folder: Path, revision: str, *words: str, given: bytes = b"") -> bytes:
+    """Return what a command of git that only reads says; `-c` keeps it from fetching what a partial clone has not."""
+    command = ["git", "-c", "protocol.allow=never", "-C", str(folder), *words]
+    try:
+        done = subprocess.run(command, input=given, capture_output=True, check=False, timeout=_SECONDS)  # noqa: S603  -- a list
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        _refuse("revision", revision, f"git cannot be asked: {error}")
+    if done.returncode:
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        _refuse("revision", revision, lines[-1] if lines else "git knows no such revision, and there is no such file")
+    return done.stdout
+
+
+@contextmanager
+def _files_of(top: Path, commit: str, revision: str) -> Iterator[Path]:
+    """Give a folder with the programs, vibes and settings of a commit: plain files only, no links."""
+    listed = _git(top, revision, "ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")
+    entries = [(head.split()[:3], os.fsdecode(path)) for head, _, path in (line.partition(b"\t") for line in listed) if path]
+    files = [(name, path) for (mode, _, name), path in entries if mode.startswith(b"100") and path.endswith(_KEPT)]
+    data = _git(top, revision, "cat-file", "--batch", given=b"".join(name + b"\n" for name, _ in files))
+    if len(data) > MOST_BYTES:
+        _refuse("revision", revision, f"its programs and vibes have more than {MOST_BYTES // 2**20} MB")
+    with tempfile.TemporaryDirectory(prefix="instrc-") as made:
+        copy = Path(made).resolve()
+        for _, path in files:
+            head, _, data = data.partition(b"\n")
+            size = int(head.split()[2])
+            target = copy / path
+            if target.is_relative_to(copy) and ".." not in target.parts:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(data[:size])
+            data = data[size + 1 :]
+        yield copy
+
+
+# Each part of a program left out or changed in turn.
+
+
+PartKind: TypeAlias = Literal["mixin", "thought", "description", "order"]
+
+
+class Part(NamedTuple):
+    """A part of a program that may earn its tokens or not."""
+
+    kind: PartKind
+    name: str
+    """As it is shown: `write_reply._considerations`."""
+    step: int = 0
+    path: tuple[str, ...] = ()
+    """Names of properties from the schema of the step down."""
+
+
+def parts_of(program: str, *, export: str | None = None, project: Project = DEFAULT_PROJECT) -> list[Part]:
+    """Return the parts of a program: mixins, thoughts, descriptions, and the order of the properties of each step."""
+    seen: list[FlatGraph] = []
+
+    def note(graph: FlatGraph) -> FlatGraph:
+        seen.append(graph)
+        return graph
+
+    chosen = prepare(program, export=export, project=project, change=note).name
+    flat = next((each for each in seen if each.graph.name == chosen), seen[0] if seen else None)
+    if flat is None:
+        _refuse("program", program, "only a program (`.aug`) has parts that can be left out")
+    mixins = dict.fromkeys(use.mixin.name for step in flat.graph.steps.values() for use in _uses(step.content))
+    mixins |= dict.fromkeys(use.mixin.name for unit in flat.graph.units for use in _uses(unit))
+    found = [Part("mixin", name) for name in mixins]
+    for number, step in flat.graph.steps.items():
+        if step.executor == "model":
+            name = step.key or snake(step.base_name)
+            found += _parts_below(flat.schemas[number], number, name, ())
+    return found
+
+
+def _uses(value: object) -> Iterator[Application]:
+    """Yield the uses of mixins in a content."""
+    if isinstance(value, Application):
+        yield value
+    if isinstance(value, tuple | list):
+        for each in value:
+            yield from _uses(each)
+    elif isinstance(value, msgspec.Struct) and not isinstance(value, Span | Source):
+        for name in value.__struct_fields__:
+            yield from _uses(getattr(value, name))
+
+
+def _parts_below(schema: Json, step: int, name: str, path: tuple[str, ...]) -> Iterator[Part]:
+    if not isinstance(schema, dict):
+        return
+    if path and path[-1].startswith("_"):
+        yield Part("thought", name, step, path)
+    if "description" in schema:
+        yield Part("description", name, step, path)
+    properties = schema.get("properties")
+    if isinstance(properties, dict):
+        if len(properties) > 1:
+            yield Part("order", name, step, path)
+        for key, value in properties.items():
+            yield from _parts_below(value, step, f"{name}.{key}", (*path, key))
+
+
+def without(program: str, part: Part, *, export: str | None = None, project: Project = DEFAULT_PROJECT) -> Prepared:
+    """Return a program without a part, or with the properties of an object in reverse order."""
+    if part.kind == "mixin":
+        return with_vibes(program, {}, (part.name,), export=export, project=project)
+    return prepare(program, export=export, project=project, change=partial(_changed, part))
+
+
+def _changed(part: Part, flat: FlatGraph) -> FlatGraph:
+    schema = flat.schemas.get(part.step)
+    changed = None if schema is None else _at(schema, part.path, _CHANGES[part.kind])
+    return flat if changed is None else msgspec.structs.replace(flat, schemas={**flat.schemas, part.step: changed})
+
+
+_Change: TypeAlias = Callable[[JsonObject], Json]
+
+
+def _at(schema: Json, path: tuple[str, ...], change: _Change | None) -> Json:
+    """Return a schema with a change of what lies at a path; without a change the property there is left out."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(schema, dict) or (path and (not isinstance(properties, dict) or path[0] not in properties)):
+        return schema  # of another export
+    if not path:
+        return schema if change is None else change(schema)
+    assert isinstance(properties, dict)
+    first, *rest = path
+    if rest or change is not None:
+        return {**schema, "properties": {**properties, first: _at(properties[first], tuple(rest), change)}}
+    required = [name for name in _list(schema.get("required")) if name != first]
+    left = {key: value for key, value in properties.items() if key != first}
+    return {**schema, "properties": left, **({"required": required} if "required" in schema else {})}
+
+
+def _undescribed(schema: JsonObject) -> Json:
+    return {key: value for key, value in schema.items() if key != "description"}
+
+
+def _reversed(schema: JsonObject) -> Json:
+    properties = schema["properties"]
+    assert isinstance(properties, dict)
+    return {**schema, "properties": dict(reversed(properties.items()))}
+
+
+_CHANGES: Final[Mapping[PartKind, _Change | None]] = {"thought": None, "description": _undescribed, "order": _reversed}
