@@ -1,0 +1,67 @@
+"""The pages of the service: templates that escape every text of others, and their words in several languages."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from instrc.server.forms import Words
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
+
+DEFAULT: Final = "en"
+
+
+class _Words(dict[str, str]):
+    """The words of one language; a word that is not in the table is a mistake of the page, never an empty place."""
+
+    def __getattr__(self, name: str) -> str:
+        return self[name]
+
+
+@cache
+def languages() -> Mapping[str, Words]:
+    """Return the words of all languages."""
+    table = tomllib.loads((files("instrc.server") / "pages" / "words.toml").read_text(encoding="utf-8"))
+    return {name: _Words(words) for name, words in table.items()}
+
+
+def words_for(accepted: str | None, setting: str | None = None) -> Words:
+    """Return the words for a reader: those of the setting, else of the first language of `Accept-Language` that there is."""
+    if setting in languages():
+        return languages()[setting or DEFAULT]
+    wanted: list[tuple[float, str]] = []
+    for part in (accepted or "")[:500].split(","):
+        found = re.fullmatch(r"\s*([A-Za-z]{1,8})(?:-[A-Za-z0-9-]{1,40})?\s*(?:;\s*q=([01](?:\.[0-9]{0,3})?))?\s*", part)
+        if found and found[1].lower() in languages():
+            wanted.append((-float(found[2] or 1), found[1].lower()))
+    best = min(wanted, key=lambda each: each[0], default=(0.0, DEFAULT))
+    return languages()[best[1] if best[0] or not wanted else DEFAULT]
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("instrc.server", "pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["json"] = _as_json
+    return made
+
+
+def _as_json(value: Json) -> str:
+    return dumps(value)
+
+
+def render(template: str, words: Words, **facts: object) -> str:
+    """Return a page."""
+    return _environment().get_template(template).render(words=words, **facts)

@@ -1,0 +1,327 @@
+"""Forms: a value that a schema allows goes through HTML and comes back the same; what others wrote is text."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from making import Maker
+
+from instrc.problems.problem import CompileError
+from instrc.schema.samples import instances
+from instrc.schema.validation import validate
+from instrc.server.forms import FIELDS, ROWS, Form, changed, data_of  # what a browser is sent, and what it sends back
+from instrc.server.templates import render, words_for  # as above
+from instrc.text.jsonvalue import equal, pointer
+
+WORDS = words_for("en")
+ALLOWED = {"b", "br", "button", "div", "fieldset", "h2", "input", "label", "legend", "li", "option", "p", "select", "span", "textarea", "ul", "a", "dl", "dt", "dd", "ol", "pre", "em"}  # fmt: skip  # noqa: E501
+
+
+class Browser(HTMLParser):
+    """Reads a page as a browser does, and sends its form: its successful controls, without buttons."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.sent: dict[str, str] = {}
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self._open: tuple[str, str] | None = None
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.tags.append((tag, found))
+        name, value = found.get("name"), found.get("value") or ""
+        if tag == "textarea" and name:
+            self._open = (name, "")
+        elif tag == "select" and name:
+            self.sent[name] = ""
+            self._select = name
+        elif tag == "option" and "selected" in found:
+            self.sent[self._select] = value
+        elif tag == "input" and name and (found.get("type") != "checkbox" or "checked" in found):
+            self.sent[name] = value.replace("\n", "") if found.get("type") != "hidden" else value
+
+    def handle_data(self, data: str) -> None:
+        if self._open:
+            self._open = (self._open[0], self._open[1] + data)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "textarea" and self._open:
+            name, text = self._open
+            self.sent[name] = text.removeprefix("\n").replace("\n", "\r\n")
+            self._open = None
+
+
+def page(form: Form) -> str:
+    return render("form_only.html", WORDS, form=form, show=None)
+
+
+def through_html(schema: Any, value: Any) -> Form:
+    sent = Browser(page(Form(schema, data_of(schema, value), WORDS))).sent
+    return Form(schema, sent, WORDS)
+
+
+# One place of a form each, and what a person may give there.
+
+STRING = {"type": "string"}
+ADDRESS = {
+    "type": "object",
+    "properties": {"street": STRING, "zip": {"type": "string", "pattern": "^[0-9]+$"}},
+    "required": ["street"],
+}
+TO = {"anyOf": [STRING, {"$ref": "#/$defs/from"}]}
+TASK = {
+    "anyOf": [
+        {
+            "type": "object",
+            "properties": {"tool": {"const": tool}, "id": STRING, "arguments": {"type": "object", "properties": {"to": TO}}},
+            "required": ["tool", "id"],
+            "additionalProperties": False,
+        }
+        for tool in ("train", "hotel")
+    ]
+}  # fmt: skip
+FROM = {"anyOf": [{"type": "object", "properties": {word: STRING}, "required": [word]} for word in ("from", "each")]}
+PLACES: dict[str, Any] = {
+    "text": STRING,
+    "line": {"type": "string", "maxLength": 20},
+    "date": {"type": "string", "format": "date"},
+    "moment": {"type": "string", "format": "date-time"},
+    "whole": {"type": "integer"},
+    "number": {"type": "number"},
+    "answer": {"enum": ["Approve", "Reject", 1, "1", None, {"a": [1]}]},
+    "only": {"const": True},
+    "flag": {"type": "boolean"},
+    "flag or nothing": {"type": ["boolean", "null"]},
+    "text or nothing": {"type": ["string", "null"]},
+    "text or number": {"type": ["string", "number", "null"]},
+    "address": ADDRESS,
+    "address by name": {"$ref": "#/$defs/address", "description": "Where to."},
+    "address or nothing": {"oneOf": [{"$ref": "#/$defs/address"}, {"type": "null"}]},
+    "names": {"type": "array", "items": STRING},
+    "addresses": {"type": "array", "items": {"$ref": "#/$defs/address"}},
+    "pair": {"type": "array", "prefixItems": [STRING, {"type": "integer"}], "items": False},
+    "plan": {"type": "array", "items": TASK},
+    "tree": {"$ref": "#/$defs/tree"},
+    "map": {"type": "object", "additionalProperties": {"type": "integer"}},
+    "anything": {},
+    "a/b ~ c": STRING,
+    "": STRING,
+}
+DEFINITIONS = {
+    "address": ADDRESS,
+    "from": FROM,
+    "tree": {"type": "object", "properties": {"name": STRING, "below": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}},
+}
+
+texts = st.text(max_size=30) | st.sampled_from(["", " ", "\n", "\r", "a\r\nb", "\t", "<b>&amp;", '"', "'", "\x00", "ё", "\ufeff"])
+addresses = st.fixed_dictionaries(
+    {"street": texts}, optional={"zip": st.from_regex(r"[0-9]+", fullmatch=True), "more": st.integers()}
+)
+references = st.fixed_dictionaries({"from": texts}) | st.fixed_dictionaries({"each": texts})
+trees = st.recursive(
+    st.just({}),
+    lambda below: st.fixed_dictionaries({"name": texts}, optional={"below": st.lists(below, max_size=2)}),
+    max_leaves=4,
+)
+VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "text": texts,
+    "line": st.text(max_size=20),
+    "date": st.dates().map(str),
+    "moment": st.datetimes().map(lambda each: f"{each.isoformat()}Z"),
+    "whole": st.integers() | st.just(2.0),
+    "number": st.floats(allow_nan=False, allow_infinity=False) | st.integers(),
+    "answer": st.sampled_from(PLACES["answer"]["enum"]),
+    "only": st.just(True),  # noqa: FBT003  -- a value of JSON
+    "flag": st.booleans(),
+    "flag or nothing": st.none() | st.booleans(),
+    "text or nothing": st.none() | texts,
+    "text or number": st.none() | texts | st.integers(),
+    "address": addresses,
+    "address by name": addresses,
+    "address or nothing": st.none() | addresses,
+    "names": st.lists(texts, max_size=4),
+    "addresses": st.lists(addresses, max_size=3),
+    "pair": st.tuples(texts, st.integers()).map(list) | st.just([]) | texts.map(lambda each: [each]),
+    "plan": st.lists(
+        st.fixed_dictionaries(
+            {"tool": st.sampled_from(["train", "hotel"]), "id": texts},
+            optional={"arguments": st.fixed_dictionaries({}, optional={"to": texts | references})},
+        ),
+        max_size=3,
+    ),
+    "tree": trees,
+    "map": st.dictionaries(texts, st.integers(), max_size=2),
+    "anything": st.none() | texts | st.lists(st.integers()),
+    "a/b ~ c": texts,
+    "": texts,
+}  # fmt: skip
+
+
+@given(st.data())
+def test_a_value_comes_back_the_same(data: st.DataObject) -> None:
+    """Every value that fits goes into a form, through HTML, and out of what a browser sends."""
+    names = data.draw(st.lists(st.sampled_from(sorted(PLACES)), unique=True, max_size=5))
+    required = data.draw(st.lists(st.sampled_from(names), unique=True)) if names else []
+    schema = {"type": "object", "properties": {name: PLACES[name] for name in names}, "required": required, "$defs": DEFINITIONS}
+    value = {name: data.draw(VALUES[name]) for name in names if name in required or data.draw(st.booleans())}
+    assume(not validate(value, schema))
+    form = through_html(schema, value)
+    assert equal(form.value, value)
+    assert form.check()
+
+
+@given(st.integers(0, 10**6))
+def test_a_value_of_any_schema_comes_back_the_same(seed: int) -> None:
+    """Shapes that no form shows are written as JSON."""
+    schema = Maker(seed).document()
+    for value in list(instances(schema))[:20]:
+        if not validate(value, schema):
+            form = through_html(schema, value)
+            assert equal(form.value, value), (schema, value)
+            assert form.root.value is not None or value is None
+
+
+@given(st.integers(0, 10**6))
+def test_nothing_is_chosen_beforehand(seed: int) -> None:
+    """An empty form has nothing selected and nothing ticked, and is no answer unless an empty object or list is one."""
+    schema = Maker(seed).document()
+    form = Form(schema, {}, WORDS)
+    seen = Browser(page(form))
+    assert not [found for _, found in seen.tags if "selected" in found or "checked" in found]
+    assert form.value in ({}, [], None) or form.root.kind == "fixed"
+
+
+@pytest.mark.parametrize("name", [name for name in PLACES if name not in {"names", "addresses", "plan", "pair", "tree"}])
+def test_empty_means_absent(name: str) -> None:
+    schema = {"type": "object", "properties": {name: PLACES[name]}, "$defs": DEFINITIONS}
+    assert Form(schema, Browser(page(Form(schema, {}, WORDS))).sent, WORDS).value == {}
+
+
+PREFIXES = ["", "kind:", "rows:", "null:", "empty:", "json:"]
+POINTERS = ["", "/plan", "/plan/0", "/plan/0/id", "/plan/0/arguments/to", "/address", "/answer"]
+names_sent = st.builds("{}/data{}".format, st.sampled_from(PREFIXES), st.sampled_from(POINTERS)) | st.just("x")
+
+
+@given(
+    st.dictionaries(
+        names_sent, st.sampled_from(["", "0", "1", "-1", "9" * 30, "200", "{", "null", "x", '"1"', "[" * 9999]), max_size=12
+    )
+)
+def test_whatever_is_sent_is_read_or_refused(sent: dict[str, str]) -> None:
+    """Nothing but our own problems comes out, and what is read is checked."""
+    schema = {"type": "object", "properties": PLACES, "$defs": DEFINITIONS}
+    try:
+        form = Form(schema, sent, WORDS, show={"plan": []})
+        assert form.check() == (not form.errors)
+        page(form)
+        for button in ("add:/data/plan", "remove:/data/plan/0", "take:/data/plan /plan", "take:x", "add:", "remove:/data/plan/x"):
+            changed(schema, sent, button, {"plan": []})
+    except CompileError as error:
+        names = {each.name for each in error.problems}
+        assert names == {"too-much"}
+
+
+LETTER = {
+    "type": "object",
+    "properties": {"plan": {"type": "array", "items": TASK}, "names": {"type": "array", "items": STRING}, "draft": STRING},
+    "$defs": DEFINITIONS,
+}
+
+
+def test_rows_are_added_taken_out_and_filled_from_what_is_shown() -> None:
+    show = {"idea": {"plan": [{"tool": "train", "id": "t1"}], "names": [1]}}
+    data, at = changed(LETTER, {"rows:/data/names": "2", "/data/names/0": "Ann", "/data/names/1": "Bob"}, "add:/data/names", show)
+    assert at == "/data/names/2"
+    data, _ = changed(LETTER, {**data, "/data/names/2": "Cid"}, "remove:/data/names/1", show)
+    assert Form(LETTER, data, WORDS).value == {"names": ["Ann", "Cid"]}
+    offered = {each.name: each.sources for each in Form(LETTER, data, WORDS, show=show).root.walk() if each.sources}
+    assert offered == {"/data/plan": ["/idea/plan"]}
+    data, _ = changed(LETTER, data, "take:/data/plan /idea/plan", show)
+    assert Form(LETTER, data, WORDS).value == {"plan": [{"tool": "train", "id": "t1"}], "names": ["Ann", "Cid"]}
+
+
+NEEDED = {
+    "type": "object",
+    "properties": {
+        "decision": {"enum": ["Approve", "Reject"]},
+        "guests": {"type": "array", "items": {"type": "object", "properties": {"name": STRING}, "required": ["name"]}},
+        "count": {"type": "integer", "minimum": 1},
+        "note": {"type": ["string", "null"]},
+    },
+    "required": ["decision", "note"],
+}
+
+
+@pytest.mark.parametrize(
+    ("sent", "wrong"),
+    [
+        ({}, {"decision": '"decision" is a required property', "note": '"note" is a required property'}),
+        ({"/data/decision": '"Maybe"', "null:/data/note": "1"}, {"decision": WORDS["not_offered"]}),
+        ({"/data/decision": '"Reject"', "/data/note": "a", "/data/count": "many"}, {"count": WORDS["not_number"]}),
+        ({"/data/decision": '"Reject"', "/data/note": "a", "/data/count": "0"}, {"count": "0 is less than the minimum of 1"}),
+        ({"/data/decision": '"Reject"', "/data/note": "a", "null:/data/note": "1"}, {"note": WORDS["both"]}),
+        ({"/data/decision": '"Reject"', "/data/note": "a", "rows:/data/guests": "1"}, {"name": '"name" is a required property'}),
+        ({"json:/data": "{"}, {"Answer": "this is not JSON: a key in double quotes is expected at character 1"}),
+    ],
+)
+def test_what_is_wrong_stands_at_its_field(sent: dict[str, str], wrong: dict[str, str]) -> None:
+    form = Form(NEEDED, sent, WORDS)
+    assert not form.check()
+    assert {each.label: told for each, told, _ in form.errors} == wrong
+    kept = Browser(page(form)).sent
+    assert {name: text for name, text in kept.items() if text and (name, text) != ("rows:/data/guests", "0")} == {
+        name: text for name, text in sent.items() if text != '"Maybe"'
+    }
+
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</textarea><b>",
+    "javascript:alert(1)",
+    "{{ 7*7 }}",
+    "' autofocus onfocus='x",
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_texts_of_others_are_text(text: str) -> None:
+    told = {"title": text, "description": text}
+    branches = [{**told, **STRING}, {"type": "object", "properties": {"k": {"const": text}}, "required": ["k"]}]
+    listed = {"type": "array", "items": {"type": "string", "default": text, "examples": [text]}}
+    parts = {text: {**told, "enum": [text]}, "b": {"anyOf": branches}, f"c{text}": listed}
+    schema = {**told, "type": "object", "properties": parts}
+    data = {f"json:/data{pointer([text])}": text, "kind:/data/b": "0", "/data/b": text, f"rows:/data{pointer([f'c{text}'])}": "1"}
+    form = Form(schema, data, WORDS, show={text: text, "b": text})
+    form.check()
+    form.refuse("/b", text)
+    made = render("form_only.html", WORDS, form=form, show={text: [text, {text: text}]})
+    seen = Browser(made)
+    assert {tag for tag, _ in seen.tags} <= ALLOWED
+    assert not [key for _, found in seen.tags for key in found if key.startswith("on") or key in {"src", "style"}]
+    assert all(str(found["href"]).startswith("#") for _, found in seen.tags if "href" in found)
+    assert seen.sent["/data/b"] == text
+
+
+def test_forms_have_limits() -> None:
+    many = {"type": "object", "properties": {f"p{index}": STRING for index in range(FIELDS + 1)}}
+    assert Form(many, {}, WORDS).root.kind == "json"
+    nested: Any = STRING
+    for _ in range(40):
+        nested = {"type": "array", "items": nested, "minItems": 1}
+    assert len(list(Form(nested, {}, WORDS).root.walk())) < 20
+    listed = {"type": "array", "items": {"type": "array", "items": STRING}}
+    for rows in (str(ROWS + 1), "9" * 6):
+        with pytest.raises(CompileError, match="too-much"):
+            Form(listed, {"rows:/data": rows}, WORDS)
+    with pytest.raises(CompileError, match="too-much"):
+        Form(listed, {"rows:/data": "200", **{f"rows:/data/{index}": "200" for index in range(200)}}, WORDS)
+    branches: Any = {"$ref": "#/$defs/d0"}
+    definitions = {f"d{index}": {"anyOf": [{"$ref": f"#/$defs/d{index + 1}"}] * 9} for index in range(30)}
+    assert Form({**branches, "$defs": {**definitions, "d30": STRING}}, {}, WORDS).root.kind in {"union", "json"}
