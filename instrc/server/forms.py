@@ -2,7 +2,8 @@
 
 The name of a field is the JSON Pointer of its value in the body that the REST interface takes, `/data/decision`.
 A few names have a word before the pointer: `kind:/data/x` chooses an alternative, `rows:/data/x` counts the rows of a list,
-`null:/data/x` and `empty:/data/x` are ticked for those values, and `json:/data/x` is a value as JSON.
+`null:/data/x` and `empty:/data/x` are ticked for those values, `json:/data/x` is a value as JSON, and `as_json:/data/x` is ticked
+where what may be anything is no text but JSON.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ SOURCES: Final = 20
 
 Words: TypeAlias = Mapping[str, str]
 """The words of the pages in one language."""
-FieldKind: TypeAlias = Literal["object", "list", "choice", "line", "text", "date", "number", "json", "union", "fixed"]
+FieldKind: TypeAlias = Literal["object", "list", "choice", "line", "text", "date", "number", "any", "json", "union", "fixed"]
 
 
 class Absent(Enum):
@@ -68,7 +69,7 @@ class Field:
     """What can be chosen: a value as JSON, or the number of an alternative, and its label."""
     children: list[Field] = field(default_factory=list)
     constants: list[tuple[str, bool]] = field(default_factory=list)
-    """`null` and `empty`, where they are offered, and whether they are ticked."""
+    """`null`, `empty` and `as_json`, where they are offered, and whether they are ticked."""
     sources: list[str] = field(default_factory=list)
     """Where in what is shown a value stands that it can be filled with."""
     problems: list[tuple[str, bool]] = field(default_factory=list)
@@ -156,6 +157,8 @@ def shape_of(schema: Json, root: Json, inside: frozenset[str] = frozenset(), nes
     if len(types) > 1:
         each = tuple({**read, "type": each, "title": "", "description": ""} for each in types)
         return Shape("union", read, nullable, branches=each, inside=inside)
+    if not types and read.keys() <= _ABOUT:
+        return Shape("any", read, inside=inside)
     if not types:
         return Shape("choice" if nullable else "json", read, nullable, (None,) if nullable else (), inside=inside)
     kind = _kind(read, types[0])
@@ -283,6 +286,12 @@ class Form:
         if self.root.value is ABSENT:
             self.root.problems += [] if self.errors else [(self.words["nothing"], False)]
             return False
+        empty = [row for each in self.root.walk() if each.kind == "list" for row in each.children if row.value is ABSENT]
+        for row in empty:
+            row.problems += [] if row.problems else [(self.words["empty_row"], False)]
+            self._offer_empty(row)
+        if empty:
+            return False  # in the value the others have other numbers
         found = [(each["pointer"], each["message"]) for each in complaints(self.value, self.schema)]
         for missing in [each for each in self.root.walk() if each.required and each.value is ABSENT]:
             *above, name = tokens(missing.name.removeprefix(ROOT))
@@ -310,7 +319,7 @@ class Form:
         found.first().focused = True
 
     def _offer_empty(self, found: Field) -> None:
-        if found.kind in {"text", "line"} and not found.constants:
+        if found.kind in {"text", "line", "any"} and not found.constants:
             found.constants.append(("empty", False))
 
     # --- fields ---------------------------------------------------------------------------------------------------------------
@@ -331,12 +340,12 @@ class Form:
         made.constants = self._constants(shape, made)
         made.text = _lines(self.data.get(f"kind:{name}" if shape.kind == "union" else name, ""))
         self._read(made, shape, path)
-        ticked = [word for word, is_ticked in made.constants if is_ticked]
+        ticked = [word for word, is_ticked in made.constants if is_ticked and word != "as_json"]
         if ticked:
             if made.value is not ABSENT or len(ticked) > 1:
                 made.problems.append((self.words["both"], False))
             made.value, made.filled = None if ticked[0] == "null" else _EMPTY.get(made.kind, ""), True
-        elif made.value is ABSENT and self._show is not None and made.kind in {"list", "object", "text", "union"}:
+        elif not made.filled and self._show is not None and made.kind in {"list", "object", "text", "union"}:
             made.sources = self._sources(schema, path)
         return made
 
@@ -350,16 +359,20 @@ class Form:
         """Return a field for JSON."""
         made = self._new("json", name, label, schema, required=required)
         made.text = _lines(self.data.get(f"json:{name}", ""))
+        self._read_json(made)
+        return made
+
+    def _read_json(self, made: Field) -> None:
         if made.text.strip():
             try:
                 made.value, made.filled = loads(made.text), True
             except (ValueError, RecursionError) as error:
                 made.problems.append((self.words["not_json"].format(reason=error), False))
-        return made
 
     def _constants(self, shape: Shape, made: Field) -> list[tuple[str, bool]]:
         """Return the values without content that are offered: no value, and, where it is given already, an empty one."""
         found = [("null", f"null:{made.name}" in self.data)] if shape.nullable and shape.kind != "choice" else []
+        found += [("as_json", f"as_json:{made.name}" in self.data)] if shape.kind == "any" else []
         return [*found, ("empty", True)] if f"empty:{made.name}" in self.data and shape.kind in _EMPTY else found
 
     def _read(self, made: Field, shape: Shape, path: tuple[str | int, ...]) -> None:
@@ -382,6 +395,8 @@ class Form:
                     made.problems += [] if found else [(self.words["not_offered"], False)]
             case "number":
                 self._read_number(made)
+            case "any" if f"as_json:{made.name}" in self.data:
+                self._read_json(made)
             case _:
                 made.value, made.filled = made.text or ABSENT, bool(made.text)
 
@@ -432,9 +447,6 @@ class Form:
             made.children.append(child)
             if child.value is not ABSENT:
                 values.append(child.value)
-            elif self.data and not child.problems:
-                child.problems.append((self.words["empty_row"], False))
-                self._offer_empty(child)
         made.text, made.filled = str(count), count > 0
         if count or (made.required and not any(tick for _, tick in made.constants)):
             made.value = values
@@ -466,7 +478,7 @@ class Form:
         return [where for where, value in _named(self._show, str(path[-1])) if accepts(schema, value, definitions)]
 
 
-_EMPTY: Final[dict[str, Json]] = {"text": "", "line": "", "list": [], "object": {}}
+_EMPTY: Final[dict[str, Json]] = {"text": "", "line": "", "any": "", "list": [], "object": {}}
 
 
 def _lines(text: str) -> str:
@@ -530,12 +542,12 @@ def _write(
         made[f"json:{name}"] = dumps(value)
     elif shape.kind == "union":
         _write_branch(shape, value, path, root, made)
-    elif value in ("", [], {}) and shape.kind in _EMPTY:
+    elif value in ("", [], {}) and type(value) is type(_EMPTY.get(shape.kind)):
         made[f"empty:{name}"] = "1"
-    elif isinstance(value, dict):
+    elif isinstance(value, dict) and shape.kind == "object":
         for key, part in value.items():
             _write(as_object(shape.schema["properties"])[key], part, (*path, key), root, shape.inside, made)
-    elif isinstance(value, list):
+    elif isinstance(value, list) and shape.kind == "list":
         made[f"rows:{name}"] = str(len(value))
         heads = listing(shape.schema.get("prefixItems"))
         for index, part in enumerate(value):
@@ -543,6 +555,8 @@ def _write(
             _write(item, part, (*path, index), root, shape.inside, made)
     else:
         made[name] = value if isinstance(value, str) else dumps(value)
+        if shape.kind == "any" and not isinstance(value, str):
+            made[f"as_json:{name}"] = "1"
 
 
 def _write_branch(shape: Shape, value: Json, path: tuple[str | int, ...], root: Json, made: dict[str, str]) -> None:
@@ -576,8 +590,8 @@ def _writes(shape: Shape, value: Json) -> bool:
             return isinstance(value, list) and len(value) <= ROWS
         case "number":
             return isinstance(value, int | float) and not isinstance(value, bool)
-        case "text":
-            return _is_html(value)
+        case "text" | "any":
+            return _is_html(value) or (shape.kind == "any" and not isinstance(value, str))
         case "line":
             return _is_html(value) and "\n" not in value
         case "date":

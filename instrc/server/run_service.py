@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from secrets import token_hex
@@ -13,7 +13,7 @@ from typing import Final, cast
 from instrc import problems
 from instrc.engines.launch import Launcher, forked
 from instrc.engines.prepare import inputs_schema
-from instrc.problems.problem import CompileError
+from instrc.problems.problem import CompileError, Problem
 from instrc.problems.suggest import nearest
 from instrc.runtime.engine import Engine, Question, RunFilter, RunReport, chosen
 from instrc.runtime.interpreter.documents import bare_name
@@ -259,6 +259,11 @@ class RunService:
         await self._seen(caller, run)
         return await asyncio.to_thread(self.engine.trace, run)
 
+    async def votes(self, caller: Caller, run: str) -> Mapping[str, Sequence[Vote]]:
+        """Return what people have answered in a run, by question."""
+        await self._seen(caller, run)
+        return await asyncio.to_thread(self.records.votes, run)
+
     async def cancel(self, caller: Caller, run: str) -> RunInfo:
         """End a run; one that has ended stays as it is."""
         return await self._operate(caller, run, "cancel", lambda: self.engine.cancel(run))
@@ -420,6 +425,14 @@ class RunService:
         self._wake(await asyncio.to_thread(self.records.tell, change))
         await self._note(report)
         return await self._info_of(report)
+
+    def refusal(self, caller: Caller, found: QuestionInfo) -> Problem | None:
+        """Return why the caller may not answer a question; `None` if nothing speaks against it."""
+        try:
+            self._require_candidate(caller, found)
+        except CompileError as error:
+            return error.problems[0]
+        return None
 
     def _require_candidate(self, caller: Caller, found: QuestionInfo) -> None:
         """Refuse a caller who is none of the people that a question is for."""

@@ -1,0 +1,282 @@
+"""The pages for people: what waits for them, one question with its form, runs and what was decided in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from importlib.resources import files
+from time import time
+from typing import Final
+from urllib.parse import quote, unquote
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from instrc.problems import runs, serving
+from instrc.problems.problem import CompileError, Problem
+from instrc.runtime.engine import RunFilter
+from instrc.runtime.trace_page import page_of
+from instrc.runtime.traces import spans_of
+from instrc.server.access import Caller
+from instrc.server.forms import Form, Words, changed, pairs
+from instrc.server.http import CONTENT_POLICY, caller_of, status_of_problem
+from instrc.server.operations import RequestData, question_id
+from instrc.server.run_service import QuestionInfo, RunService
+from instrc.server.templates import render, words_for
+from instrc.text.jsonvalue import mapping, optional_text, pointer
+
+_PAGE: Final = 50
+"""Rows of a list."""
+_COMMENT: Final = 2_000
+"""Characters of a comment."""
+_TRACE_POLICY: Final = CONTENT_POLICY.replace("style-src 'self'", "style-src 'unsafe-inline'")
+"""The page of a trace is one file with its styles in it; what others wrote is escaped there too."""
+
+
+class Inbox:
+    """The pages of a service."""
+
+    def __init__(self, service: RunService, *, language: str | None = None) -> None:
+        """Take the language of `Accept-Language`, unless one is given."""
+        self.service = service
+        self.language = language
+
+    @property
+    def routes(self) -> list[BaseRoute]:
+        """The pages, each at its address."""
+        listed: list[tuple[str, Callable[[Request], Awaitable[Response]], str]] = [
+            ("/", self._home, "GET"),
+            ("/inbox", self._list, "GET"),
+            ("/inbox/question/{question}", self._question, "GET"),
+            ("/inbox/question/{question}", self._act, "POST"),
+            ("/inbox/start", self._programs, "GET"),
+            ("/inbox/start/{program}", self._start, "GET"),
+            ("/inbox/start/{program}", self._start, "POST"),
+            ("/inbox/runs", self._runs, "GET"),
+            ("/inbox/runs/{run}", self._run, "GET"),
+            ("/inbox/runs/{run}/trace", self._trace, "GET"),
+        ]
+        return [
+            *(Route(path, self._guarded(endpoint), methods=[method]) for path, endpoint, method in listed),
+            Route("/inbox/style.css", _style),
+            Route("/favicon.ico", _no_icon),
+        ]
+
+    # --- what all pages share -------------------------------------------------------------------------------------------------
+
+    def words(self, request: Request) -> Words:
+        """Return the words for a reader."""
+        return words_for(request.headers.get("accept-language"), self.language)
+
+    def page(self, request: Request, template: str, facts: Mapping[str, object], status: int = 200) -> Response:
+        """Return a page."""
+        words = self.words(request)
+        caller = request.scope.get("instrc.caller")
+        who = caller.name if isinstance(caller, Caller) and caller.by != "local" else None
+        made = render(template, words, who=who, path=request.url.path, when=_when, past=_past, at=_address, **facts)
+        return HTMLResponse(made, status, {"Vary": "Accept-Language", "Content-Language": words["language"]})
+
+    def _guarded(self, endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        async def guarded(request: Request) -> Response:
+            try:
+                return await endpoint(request)
+            except CompileError as error:
+                first = error.problems[0]
+                return self.page(request, "message.html", {"found": error.problems}, status_of_problem(first))
+
+        return guarded
+
+    async def _home(self, _request: Request) -> Response:
+        return RedirectResponse("/inbox", 303)
+
+    # --- questions ------------------------------------------------------------------------------------------------------------
+
+    async def _list(self, request: Request) -> Response:
+        caller, which = caller_of(request), request.query_params.get("show", "mine")
+        place = _cursor(request, 3)
+        cursor = None if place is None else (place[0], place[1][0], place[1][1])
+        page = await self.service.questions(caller, mine=which != "all", claimed=which == "claimed", limit=_PAGE, cursor=cursor)
+        rows = [(each, _title(each)) for each in page.rows if isinstance(each, QuestionInfo)]
+        following = None if page.next is None else "~".join(quote(str(each), safe="") for each in page.next)
+        done = request.query_params.get("done") == "answered"
+        return self.page(request, "inbox.html", {"rows": rows, "which": which, "following": following, "done": done})
+
+    async def _question(self, request: Request) -> Response:
+        found = await self._found(request)
+        return self._shown(request, found, Form(found.question.schema, {}, self.words(request), show=found.question.show), {})
+
+    async def _found(self, request: Request) -> QuestionInfo:
+        run, question = RequestData(request.path_params, {}, {}, {}).question
+        return await self.service.question(caller_of(request), run, question)
+
+    def _shown(
+        self, request: Request, found: QuestionInfo, form: Form, facts: Mapping[str, object], status: int | None = None
+    ) -> Response:
+        caller = caller_of(request)
+        asked: dict[str, object] = {
+            "refusal": self.service.refusal(caller, found),
+            "title": _title(found),
+            "description": optional_text(mapping(found.question.schema).get("description")),
+            "comment": "",
+            "to": "",
+            "problems": (),
+            "note": None,
+            "mine": found.claimed_by == caller.name,
+            "tag": found.tag,
+        }
+        return self.page(
+            request, "question.html", {"found": found, "form": form, **asked, **facts}, status or (422 if form.errors else 200)
+        )
+
+    async def _act(self, request: Request) -> Response:
+        """Do what a button of the page of a question says; whatever was filled in is kept."""
+        sent = pairs((key, value) for key, value in (await request.form()).multi_items() if isinstance(value, str))
+        button, tag, to = sent.pop("do", "answer"), sent.pop("tag", ""), sent.pop("to", "").strip()
+        comment = sent.pop("/comment", "")[:_COMMENT].replace("\r\n", "\n")
+        found = await self._found(request)
+        schema, show, words = found.question.schema, found.question.show, self.words(request)
+        kept: dict[str, object] = {"comment": comment, "to": to, "tag": tag or found.tag}
+        if button in {"claim", "release", "delegate"}:
+            form, status = Form(schema, sent, words, show=show), 200
+            try:
+                found = await self._moved(caller_of(request), found, button, to)
+                kept["note"] = f"done_{button}"
+            except CompileError as error:
+                kept["problems"], status = error.problems, status_of_problem(error.problems[0])
+            return self._shown(request, found, form, kept, status)
+        if button not in {"answer", "check"}:
+            data, at = changed(schema, sent, button, show)
+            form = Form(schema, data, words, show=show)
+            form.focus(at)
+            return self._shown(request, found, form, kept, 200)
+        form = Form(schema, sent, words, show=show)
+        if not form.check() or button == "check":
+            return self._shown(request, found, form, {**kept, "note": None if form.errors else "fits"})
+        try:
+            await self.service.answer(
+                caller_of(request), found.run, found.question.id, form.value, comment=comment.strip() or None, tag=tag or None
+            )
+        except CompileError as error:
+            kept["problems"] = _at_fields(error, form)
+            if any(isinstance(each, serving.QuestionNotFree) and each.state == "shown anew" for each in error.problems):
+                kept["tag"] = found.tag  # the page shows it now
+            return self._shown(request, found, form, kept, status_of_problem(error.problems[0]))
+        return RedirectResponse("/inbox?done=answered", 303)
+
+    async def _moved(self, caller: Caller, found: QuestionInfo, button: str, to: str) -> QuestionInfo:
+        """Claim a question, give it free, or give it to another person."""
+        run, name = found.run, found.question.id
+        if button == "claim":
+            return await self.service.claim(caller, run, name)
+        if button == "release":
+            return await self.service.release(caller, run, name)
+        if not to:
+            raise CompileError([serving.InvalidRequest(reason="it is not said to whom", pointer="/to")])
+        return await self.service.delegate(caller, run, name, to)
+
+    # --- runs -----------------------------------------------------------------------------------------------------------------
+
+    async def _programs(self, request: Request) -> Response:
+        return self.page(request, "programs.html", {"rows": await self.service.programs(caller_of(request))})
+
+    async def _start(self, request: Request) -> Response:
+        """Show the form of what a run is given, and begin one."""
+        caller, words = caller_of(request), self.words(request)
+        info = await self.service.program(caller, request.path_params["program"])
+        sent = pairs((key, value) for key, value in (await request.form()).multi_items() if isinstance(value, str))
+        button, key = sent.pop("do", "check"), sent.pop("key", "")
+        facts: dict[str, object] = {"info": info, "key": key or f"{time():.6f}", "problems": ()}
+        if request.method == "GET" or button != "answer":
+            data, at = changed(info.inputs, sent, button, None)
+            form = Form(info.inputs, data, words, label=words["inputs"])
+            form.focus(at)
+            return self.page(request, "start.html", {"form": form, **facts})
+        form = Form(info.inputs, sent, words, label=words["inputs"])
+        if not form.check():
+            return self.page(request, "start.html", {"form": form, **facts}, 422)
+        try:
+            made = await self.service.start(caller, info.name, form.value, key=f"page {key}" if key else None)
+        except CompileError as error:
+            facts["problems"] = _at_fields(error, form)
+            return self.page(request, "start.html", {"form": form, **facts}, status_of_problem(error.problems[0]))
+        return RedirectResponse(f"/inbox/runs/{quote(made.report.run)}", 303)
+
+    async def _runs(self, request: Request) -> Response:
+        caller, place = caller_of(request), _cursor(request, 2)
+        status = request.query_params.get("status") or None
+        chosen = RunFilter.of(status, request.query_params.get("program") or None, None)
+        cursor = None if place is None else (place[0], place[1][0])
+        page = await self.service.runs(caller, chosen, limit=_PAGE, cursor=cursor)
+        following = None if page.next is None else "~".join(quote(str(each), safe="") for each in page.next)
+        return self.page(request, "runs.html", {"rows": page.rows, "status_chosen": status, "following": following})
+
+    async def _run(self, request: Request) -> Response:
+        caller, run = caller_of(request), request.path_params["run"]
+        info = await self.service.run(caller, run)
+        decided = await self.service.votes(caller, run)
+        asked = [(each, _step(each.steps, each.id)) for each in info.report.questions]
+        answers = sorted(((vote, name) for name, votes in decided.items() for vote in votes), key=lambda each: each[0].at)
+        return self.page(request, "run.html", {"info": info, "report": info.report, "asked": asked, "answers": answers})
+
+    async def _trace(self, request: Request) -> Response:
+        caller, run = caller_of(request), request.path_params["run"]
+        info = await self.service.run(caller, run)
+        made = page_of(info.report.run, info.report.status, spans_of(await self.service.trace(caller, run)))
+        return HTMLResponse(made, 200, {"Content-Security-Policy": _TRACE_POLICY})
+
+
+async def _no_icon(_request: Request) -> Response:
+    return Response(None, 204)
+
+
+def _at_fields(error: CompileError, form: Form) -> list[Problem]:
+    """Note problems with parts of a value at their fields, and return the others."""
+    others: list[Problem] = []
+    for each in error.problems:
+        if isinstance(each, runs.RejectedAnswer):
+            form.refuse(each.pointer, each.reason)
+        elif isinstance(each, runs.InvalidInput) and each.word:
+            form.refuse(pointer([each.word]), each.message)
+        else:
+            others.append(each)
+    return others
+
+
+async def _style(_request: Request) -> Response:
+    text = (files("instrc.server") / "pages" / "style.css").read_text(encoding="utf-8")
+    return Response(text, 200, {"Cache-Control": "public, max-age=3600"}, "text/css")
+
+
+def _cursor(request: Request, parts: int) -> tuple[float, list[str]] | None:
+    """Return the place in a list that an address names: a moment, and ids."""
+    moment, *ids = map(unquote, request.query_params.get("after", "").split("~"))
+    try:
+        return (float(moment), ids) if len(ids) == parts - 1 else None
+    except ValueError:
+        return None
+
+
+def _title(found: QuestionInfo) -> str:
+    """Return what a question is called: the title of its schema, else its step."""
+    question = found.question
+    return optional_text(mapping(question.schema).get("title")) or _step(question.steps, question.id)
+
+
+def _step(steps: tuple[str, ...], name: str) -> str:
+    return ", ".join(re.sub(r"^step\d+_|_(?:User|Activity)$", "", each).replace("_", " ") for each in steps) or name
+
+
+def _address(run: str, question: str) -> str:
+    """Return the address of the page of a question."""
+    return f"/inbox/question/{quote(question_id(run, question), safe=':~')}"
+
+
+def _when(seconds: float | None) -> str:
+    """Return a moment as a person reads it."""
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _past(seconds: float | None) -> bool:
+    return seconds is not None and seconds < time()

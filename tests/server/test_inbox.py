@@ -1,0 +1,185 @@
+"""The pages for people, over HTTP: what they show, what their buttons do, and whom they refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import pytest
+from serving import BOB, CAT, LETTER, client, go, person, service
+from test_forms import ALLOWED, HOSTILE, Browser
+from written_processes import TEXT, chunk, process, step
+
+from instrc.server.access import Caller
+from instrc.server.inbox import Inbox
+from instrc.vibes.service_settings import PeopleSettings, ServiceSettings
+
+PAGES = ALLOWED | {"body", "br", "dd", "details", "div", "dl", "dt", "em", "h3", "head", "header", "html", "link", "main", "meta", "nav", "ol", "pre", "section", "summary", "time", "title"}  # fmt: skip  # noqa: E501
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+MANY = {
+    "type": "object",
+    "properties": {"decision": {"enum": ["Approve", "Reject"]}, "guests": {"type": "array", "items": {"type": "string"}}},
+    "required": ["decision", "guests"],
+}
+
+
+def inbox(place: Path, test: Any, caller: Caller | None = None, settings: ServiceSettings | None = None, **programs: Any) -> Any:
+    """Do something with the pages of a service, of which a run waits for an answer: its id is given too."""
+
+    async def body() -> Any:
+        made = service(place, settings=settings, **programs)
+        async with client(made, caller, routes=Inbox(made).routes) as http:
+            name = next(iter(made.launchers))
+            started = await made.start(person("starter", "starter"), name, "Ann comes", wait=20)
+            return await test(http, started.report.run)
+
+    return go(body())
+
+
+def asked(run: str) -> str:
+    return f"/inbox/question/{run}:userContext1"
+
+
+def seen(response: httpx.Response, status: int = 200) -> Browser:
+    assert response.status_code == status, response.text
+    browser = Browser(response.text)
+    assert {tag for tag, _ in browser.tags} <= PAGES, response.text
+    assert "script" not in response.headers["content-security-policy"]
+    return browser
+
+
+def test_a_question_is_listed_shown_and_answered(tmp_path: Path) -> None:
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        assert asked(run) in (await http.get("/inbox")).text
+        page = await http.get(asked(run))
+        sent = {**seen(page).sent, "/comment": "Well said", "do": "answer"}
+        refused = await http.post(asked(run), data=sent)
+        assert seen(refused, 422).sent["/comment"] == "Well said"
+        assert "&#34;decision&#34; is a required property" in refused.text
+        done = await http.post(asked(run), data={**sent, "/data/decision": '"Approve"'})
+        assert (done.status_code, done.headers["location"]) == (303, "/inbox?done=answered")
+        told = (await http.get(f"/inbox/runs/{run}")).text
+        assert "Well said" in told
+        assert "local (on this machine)" in told
+        assert seen(await http.post(asked(run), data=sent), 409)
+        trace = await http.get(f"/inbox/runs/{run}/trace")
+        assert trace.status_code == 200
+        assert run in trace.text
+
+    inbox(tmp_path, test)
+
+
+def test_buttons_keep_what_was_filled_in(tmp_path: Path) -> None:
+    several = process(userContext1=chunk(step1_approve=step(MANY, "prompt")))
+
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        sent = {**seen(await http.get(asked(run))).sent, "/data/decision": '"Reject"', "/comment": "no"}
+        for button in ("add:/data/guests", "add:/data/guests", "claim", "remove:/data/guests/0", "check", "release"):
+            made = await http.post(asked(run), data={**sent, "do": button})
+            sent = seen(made, 422 if button == "check" else 200).sent
+            assert (sent["/data/decision"], sent["/comment"]) == ('"Reject"', "no")
+        assert sent["rows:/data/guests"] == "1"
+        assert (await http.post(asked(run), data={**sent, "do": "delegate", "to": ""})).status_code == 400
+        assert "Taken by" in (await http.post(asked(run), data={**sent, "do": "delegate", "to": "bob"})).text
+
+    inbox(tmp_path, test, several=several)
+
+
+@pytest.mark.parametrize("language", ["en", "ru"])
+def test_the_words_are_those_of_the_reader(tmp_path: Path, language: str) -> None:
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        http.headers["accept-language"] = f"de, {language}-XX;q=0.7, fr;q=0.9"
+        page = await http.get(asked(run))
+        assert f'<html lang="{language}">' in page.text
+        assert {"en": "Send the answer", "ru": "Отправить ответ"}[language] in page.text
+        refused = await http.post(asked(run), data={**seen(page).sent, "do": "answer"})
+        assert ('class="wrong" id="f2-e1" lang="en"' in refused.text) == (language == "ru")
+
+    inbox(tmp_path, test)
+
+
+@pytest.mark.parametrize(
+    ("caller", "listed", "status"),
+    [
+        (BOB, True, 303),
+        (CAT, False, 404),
+        (person("eve", "viewer"), False, 403),
+        (person("eve"), False, 404),
+    ],
+)
+def test_only_those_answer_whom_a_question_is_for(tmp_path: Path, caller: Caller, listed: bool, status: int) -> None:  # noqa: FBT001  -- a column
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        assert (run in (await http.get("/inbox", headers={"accept": "text/html"})).text) == listed
+        answer = {"do": "answer", "/data/decision": '"Approve"'}
+        assert (await http.post(asked(run), data=answer)).status_code == status
+
+    inbox(tmp_path, test, caller, ServiceSettings(people={"*": PeopleSettings(("bob",))}))
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Sec-Fetch-Site": "same-origin"}, 303),
+        ({"Origin": "http://localhost"}, 303),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Host": "evil.example"}, 400),
+    ],
+)
+def test_no_other_site_sends_a_form(tmp_path: Path, headers: dict[str, str], status: int) -> None:
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        answer = {"do": "answer", "/data/decision": '"Approve"'}
+        assert (await http.post(asked(run), data=answer, headers=headers)).status_code == status
+
+    inbox(tmp_path, test)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_is_shown_and_answered_is_text(tmp_path: Path, text: str) -> None:
+    schema = {"title": text, "description": text, "type": "object", "properties": {text: {"type": "string", "description": text}}}
+    hostile = process(userContext1=chunk(step1_ask=step(schema, "prompt")), llmContext2=chunk(step2_say=step(TEXT, "step1_ask")))
+
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        page = await http.get(asked(run))
+        form = seen(page).sent
+        name = next(each for each in form if each.startswith("/data/"))
+        await http.post(asked(run), data={**form, name: text, "/comment": text, "do": "answer"})
+        for path in (
+            "/inbox",
+            "/inbox/runs",
+            f"/inbox/runs/{run}",
+            f"/inbox/runs/{quote(text, safe='')}",
+            f"/inbox?after={quote(text)}",
+        ):
+            made = await http.get(path)
+            browser = Browser(made.text)
+            assert {tag for tag, _ in browser.tags} <= PAGES
+            assert not [key for _, found in browser.tags for key in found if key.startswith("on") or key in {"src", "style"}]
+        trace = (await http.get(f"/inbox/runs/{run}/trace")).text
+        assert not [found for tag, found in Browser(trace).tags if tag in {"script", "img"} or "onerror" in found]
+
+    inbox(tmp_path, test, hostile=hostile)
+
+
+def test_a_run_is_started_from_a_page(tmp_path: Path) -> None:
+    async def test(http: httpx.AsyncClient, _run: str) -> None:
+        assert "/inbox/start/letter" in (await http.get("/inbox/start")).text
+        sent = {**seen(await http.get("/inbox/start/letter")).sent, "do": "answer"}
+        seen(await http.post("/inbox/start/letter", data=sent), 422)
+        sent["/data/prompt"] = "Ann comes"
+        first = await http.post("/inbox/start/letter", data=sent)
+        again = await http.post("/inbox/start/letter", data=sent)
+        assert first.status_code == again.status_code == 303
+        assert first.headers["location"] == again.headers["location"]
+
+    inbox(tmp_path, test, letter=LETTER)
+
+
+def test_the_languages_have_the_same_words() -> None:
+    from instrc.server.templates import languages  # the table itself
+
+    assert {name: sorted(set(languages()["en"]) ^ set(words)) for name, words in languages().items()} == {"en": [], "ru": []}
