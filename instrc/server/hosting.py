@@ -17,6 +17,7 @@ from instrc.engines.prepare import Prepared, prepare
 from instrc.problems.problem import CompileError
 from instrc.runtime.engine import Engine, Serving, UnreachableError, wait_for_server
 from instrc.server.http import Beside, app_of
+from instrc.server.inbox import Inbox
 from instrc.server.records import Records
 from instrc.server.run_service import Hub, RunService
 from instrc.vibes.project import Project
@@ -86,7 +87,7 @@ async def serve(
     tell("nobody is asked who they are: whoever reaches this address may do everything")
     server = uvicorn.Server(
         uvicorn.Config(
-            app_of(service, routes=routes, beside=beside),
+            app_of(service, routes=[*routes, *Inbox(service).routes], beside=beside),
             host=host,
             port=port,
             log_level="warning",
