@@ -50,7 +50,7 @@ ABSENT: Final = Absent.ABSENT
 
 
 @dataclass(slots=True)
-class Field:
+class FormField:
     """A field of a form, or a group of fields."""
 
     kind: FieldKind
@@ -67,7 +67,7 @@ class Field:
     """What was filled in, or chosen."""
     options: list[tuple[str, str]] = field(default_factory=list)
     """What can be chosen: a value as JSON, or the number of an alternative, and its label."""
-    children: list[Field] = field(default_factory=list)
+    children: list[FormField] = field(default_factory=list)
     constants: list[tuple[str, bool]] = field(default_factory=list)
     """`null`, `empty` and `as_json`, where they are offered, and whether they are ticked."""
     sources: list[str] = field(default_factory=list)
@@ -79,13 +79,13 @@ class Field:
     """Whether somebody gave it content: a required list without rows has a value, and none."""
     focused: bool = False
 
-    def walk(self) -> Iterator[Field]:
+    def walk(self) -> Iterator[FormField]:
         """Yield it and all fields in it."""
         yield self
         for child in self.children:
             yield from child.walk()
 
-    def first(self) -> Field:
+    def first(self) -> FormField:
         """Return the first field in it that can be filled in."""
         whole = self.kind not in {"object", "list"} or not self.children
         return self if whole else self.children[0].first()
@@ -95,7 +95,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class FieldShape:
     """A schema, read as a field."""
 
     kind: FieldKind
@@ -139,15 +139,15 @@ def _reads(schema: Json, root: Json, inside: frozenset[str]) -> tuple[JsonObject
     return None, inside
 
 
-def shape_of(schema: Json, root: Json, inside: frozenset[str] = frozenset(), nested: int = 0) -> Shape:
+def shape_of(schema: Json, root: Json, inside: frozenset[str] = frozenset(), nested: int = 0) -> FieldShape:
     """Return what field a schema is; `nested` counts the unions around it."""
     read, inside = _reads(schema, root, inside)
     if read is None:
-        return Shape("json", mapping(schema), inside=inside)
+        return FieldShape("json", mapping(schema), inside=inside)
     if isinstance(listed := read.get("enum"), list):
-        return Shape("choice", read, options=tuple(listed), inside=inside)
+        return FieldShape("choice", read, options=tuple(listed), inside=inside)
     if "const" in read:
-        return Shape("choice", read, options=(read["const"],), inside=inside)
+        return FieldShape("choice", read, options=(read["const"],), inside=inside)
     named = [word for word in _UNIONS if word in read]
     types = types_of(read.get("type")) or _guessed(read)
     nullable = "null" in types
@@ -156,14 +156,14 @@ def shape_of(schema: Json, root: Json, inside: frozenset[str] = frozenset(), nes
         return _union(read, listing(read[named[0]]), root, inside, nested)
     if len(types) > 1:
         each = tuple({**read, "type": each, "title": "", "description": ""} for each in types)
-        return Shape("union", read, nullable, branches=each, inside=inside)
+        return FieldShape("union", read, nullable, branches=each, inside=inside)
     if not types and read.keys() <= _ABOUT:
-        return Shape("any", read, inside=inside)
+        return FieldShape("any", read, inside=inside)
     if not types:
-        return Shape("choice" if nullable else "json", read, nullable, (None,) if nullable else (), inside=inside)
+        return FieldShape("choice" if nullable else "json", read, nullable, (None,) if nullable else (), inside=inside)
     kind = _kind(read, types[0])
     values = (True, False, None) if nullable else (True, False)
-    return Shape(kind, read, nullable, values if kind == "choice" else (), inside=inside)
+    return FieldShape(kind, read, nullable, values if kind == "choice" else (), inside=inside)
 
 
 _NESTED: Final = 2
@@ -217,7 +217,7 @@ def _names_beside(schema: JsonObject) -> set[str]:
     return found
 
 
-def _union(schema: JsonObject, listed: list[Json], root: Json, inside: frozenset[str], nested: int) -> Shape:
+def _union(schema: JsonObject, listed: list[Json], root: Json, inside: frozenset[str], nested: int) -> FieldShape:
     """Return alternatives; those inside of alternatives stand among them, and null is none."""
     found: list[Json] = []
     nullable = False
@@ -225,7 +225,7 @@ def _union(schema: JsonObject, listed: list[Json], root: Json, inside: frozenset
         shape = shape_of(branch, root, inside, nested + 1)
         nullable = nullable or shape.nullable or (shape.kind == "choice" and None in shape.options and len(shape.options) == 1)
         if shape.kind == "json" and any(word in shape.schema for word in _UNIONS):
-            return Shape("json", schema, inside=inside)  # too deep
+            return FieldShape("json", schema, inside=inside)  # too deep
         if shape.kind == "union":
             found += shape.branches
         elif shape.options != (None,):
@@ -234,9 +234,9 @@ def _union(schema: JsonObject, listed: list[Json], root: Json, inside: frozenset
         only = shape_of(found[0], root, inside)
         told: JsonObject = {key: schema[key] for key in ("title", "description") if key in schema}
         options = (*only.options, None) if only.kind == "choice" and nullable and None not in only.options else only.options
-        return Shape(only.kind, {**only.schema, **told}, nullable, options, only.branches, only.inside)
+        return FieldShape(only.kind, {**only.schema, **told}, nullable, options, only.branches, only.inside)
     kind: FieldKind = "union" if 0 < len(found) <= _ALTERNATIVES else "json"
-    return Shape(kind, schema, nullable, branches=tuple(found), inside=inside)
+    return FieldShape(kind, schema, nullable, branches=tuple(found), inside=inside)
 
 
 def _fixed(schema: JsonObject, root: Json) -> dict[str, Json]:
@@ -253,7 +253,7 @@ class _TooManyError(Exception):
     """A form has more fields than it may have."""
 
 
-class Form:
+class AnswerForm:
     """A form: its fields, with what was filled in, the value that this is, and what is wrong with it."""
 
     def __init__(self, schema: Json, data: Mapping[str, str], words: Words, *, show: Json = None, label: str = "") -> None:
@@ -277,7 +277,7 @@ class Form:
         return None if self.root.value is ABSENT else self.root.value
 
     @property
-    def errors(self) -> list[tuple[Field, str, bool]]:
+    def errors(self) -> list[tuple[FormField, str, bool]]:
         """What is wrong: the field, the words, and whether these are English."""
         return [(each, told, english) for each in self.root.walk() for told, english in each.problems]
 
@@ -318,13 +318,15 @@ class Form:
         found = next((each for each in self.root.walk() if each.name == name), self.root)
         found.first().focused = True
 
-    def _offer_empty(self, found: Field) -> None:
+    def _offer_empty(self, found: FormField) -> None:
         if found.kind in {"text", "line", "any"} and not found.constants:
             found.constants.append(("empty", False))
 
     # --- fields ---------------------------------------------------------------------------------------------------------------
 
-    def _field(self, schema: Json, path: tuple[str | int, ...], label: str, *, required: bool, inside: frozenset[str]) -> Field:
+    def _field(
+        self, schema: Json, path: tuple[str | int, ...], label: str, *, required: bool, inside: frozenset[str]
+    ) -> FormField:
         name = ROOT + pointer(path)
         shape = shape_of(schema, self.schema, inside)
         told = shape.schema if shape.kind != "json" else mapping(schema)
@@ -349,33 +351,33 @@ class Form:
             made.sources = self._sources(schema, path)
         return made
 
-    def _new(self, kind: FieldKind, name: str, label: str, schema: JsonObject, *, required: bool) -> Field:
+    def _new(self, kind: FieldKind, name: str, label: str, schema: JsonObject, *, required: bool) -> FormField:
         self._count += 1
         if self._count > FIELDS:
             raise _TooManyError
-        return Field(kind, name, label, required, self._count, optional_text(schema.get("description")) or "")
+        return FormField(kind, name, label, required, self._count, optional_text(schema.get("description")) or "")
 
-    def _json(self, schema: JsonObject, name: str, label: str, *, required: bool) -> Field:
+    def _json(self, schema: JsonObject, name: str, label: str, *, required: bool) -> FormField:
         """Return a field for JSON."""
         made = self._new("json", name, label, schema, required=required)
         made.text = _lines(self.data.get(f"json:{name}", ""))
         self._read_json(made)
         return made
 
-    def _read_json(self, made: Field) -> None:
+    def _read_json(self, made: FormField) -> None:
         if made.text.strip():
             try:
                 made.value, made.filled = loads(made.text), True
             except (ValueError, RecursionError) as error:
                 made.problems.append((self.words["not_json"].format(reason=error), False))
 
-    def _constants(self, shape: Shape, made: Field) -> list[tuple[str, bool]]:
+    def _constants(self, shape: FieldShape, made: FormField) -> list[tuple[str, bool]]:
         """Return the values without content that are offered: no value, and, where it is given already, an empty one."""
         found = [("null", f"null:{made.name}" in self.data)] if shape.nullable and shape.kind != "choice" else []
         found += [("as_json", f"as_json:{made.name}" in self.data)] if shape.kind == "any" else []
         return [*found, ("empty", True)] if f"empty:{made.name}" in self.data and shape.kind in _EMPTY else found
 
-    def _read(self, made: Field, shape: Shape, path: tuple[str | int, ...]) -> None:
+    def _read(self, made: FormField, shape: FieldShape, path: tuple[str | int, ...]) -> None:
         """Read what was filled in."""
         match shape.kind:
             case "object":
@@ -405,7 +407,7 @@ class Form:
             return value
         return self.words[{True: "yes", False: "no", None: "no_value"}[value]] if value is None or isinstance(value, bool) else dumps(value, indent=False)  # fmt: skip  # noqa: E501
 
-    def _read_number(self, made: Field) -> None:
+    def _read_number(self, made: FormField) -> None:
         text = made.text.strip()
         try:
             value = loads(text) if text else ABSENT
@@ -416,7 +418,7 @@ class Form:
             value = ABSENT
         made.value, made.filled = value, bool(text)
 
-    def _read_object(self, made: Field, shape: Shape, path: tuple[str | int, ...], fixed: Mapping[str, Json]) -> None:
+    def _read_object(self, made: FormField, shape: FieldShape, path: tuple[str | int, ...], fixed: Mapping[str, Json]) -> None:
         required = listing(shape.schema.get("required"))
         for name, part in mapping(shape.schema.get("properties")).items():
             if part is False:
@@ -431,7 +433,7 @@ class Form:
         if made.filled or (made.required and not any(tick for _, tick in made.constants)):
             made.value = {tokens(each.name)[-1]: each.value for each in made.children if each.value is not ABSENT}
 
-    def _read_list(self, made: Field, shape: Shape, path: tuple[str | int, ...]) -> None:
+    def _read_list(self, made: FormField, shape: FieldShape, path: tuple[str | int, ...]) -> None:
         least = shape.schema.get("minItems")
         at_first = least if made.required and isinstance(least, int) and not self.data else 0
         given = self.data.get(f"rows:{made.name}", str(min(at_first, ROWS)))
@@ -451,7 +453,7 @@ class Form:
         if count or (made.required and not any(tick for _, tick in made.constants)):
             made.value = values
 
-    def _read_union(self, made: Field, shape: Shape, path: tuple[str | int, ...]) -> None:
+    def _read_union(self, made: FormField, shape: FieldShape, path: tuple[str | int, ...]) -> None:
         labels = [_label(branch, self.schema, self.words) for branch in shape.branches]
         made.options = [(str(index), label) for index, label in enumerate(labels)]
         chosen = int(made.text) if re.fullmatch(r"[0-9]{1,4}", made.text) else len(labels)
@@ -559,7 +561,7 @@ def _write(
             made[f"as_json:{name}"] = "1"
 
 
-def _write_branch(shape: Shape, value: Json, path: tuple[str | int, ...], root: Json, made: dict[str, str]) -> None:
+def _write_branch(shape: FieldShape, value: Json, path: tuple[str | int, ...], root: Json, made: dict[str, str]) -> None:
     """Write a value by the first alternative that takes it."""
     name, definitions = ROOT + pointer(path), mapping(root).get("$defs")
     for index, branch in enumerate(shape.branches):
@@ -580,7 +582,7 @@ def _write_branch(shape: Shape, value: Json, path: tuple[str | int, ...], root: 
     made[f"json:{name}"] = dumps(value)
 
 
-def _writes(shape: Shape, value: Json) -> bool:
+def _writes(shape: FieldShape, value: Json) -> bool:
     """Tell whether the fields of a shape can hold a value of its type; a text of HTML cannot hold all characters."""
     match shape.kind:
         case "object":

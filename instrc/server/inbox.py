@@ -20,7 +20,7 @@ from instrc.runtime.engine import RunFilter
 from instrc.runtime.trace_page import page_of
 from instrc.runtime.traces import spans_of
 from instrc.server.access import Caller
-from instrc.server.forms import Form, Words, changed, pairs
+from instrc.server.forms import AnswerForm, Words, changed, pairs
 from instrc.server.http import CONTENT_POLICY, caller_of, status_of_problem
 from instrc.server.operations import RequestData, question_id
 from instrc.server.run_service import QuestionInfo, RunService
@@ -105,14 +105,16 @@ class Inbox:
 
     async def _question(self, request: Request) -> Response:
         found = await self._found(request)
-        return self._shown(request, found, Form(found.question.schema, {}, self.words(request), show=found.question.show), {})
+        return self._shown(
+            request, found, AnswerForm(found.question.schema, {}, self.words(request), show=found.question.show), {}
+        )
 
     async def _found(self, request: Request) -> QuestionInfo:
         run, question = RequestData(request.path_params, {}, {}, {}).question
         return await self.service.question(caller_of(request), run, question)
 
     def _shown(
-        self, request: Request, found: QuestionInfo, form: Form, facts: Mapping[str, object], status: int | None = None
+        self, request: Request, found: QuestionInfo, form: AnswerForm, facts: Mapping[str, object], status: int | None = None
     ) -> Response:
         caller = caller_of(request)
         asked: dict[str, object] = {
@@ -139,7 +141,7 @@ class Inbox:
         schema, show, words = found.question.schema, found.question.show, self.words(request)
         kept: dict[str, object] = {"comment": comment, "to": to, "tag": tag or found.tag}
         if button in {"claim", "release", "delegate"}:
-            form, status = Form(schema, sent, words, show=show), 200
+            form, status = AnswerForm(schema, sent, words, show=show), 200
             try:
                 found = await self._moved(caller_of(request), found, button, to)
                 kept["note"] = f"done_{button}"
@@ -148,10 +150,10 @@ class Inbox:
             return self._shown(request, found, form, kept, status)
         if button not in {"answer", "check"}:
             data, at = changed(schema, sent, button, show)
-            form = Form(schema, data, words, show=show)
+            form = AnswerForm(schema, data, words, show=show)
             form.focus(at)
             return self._shown(request, found, form, kept, 200)
-        form = Form(schema, sent, words, show=show)
+        form = AnswerForm(schema, sent, words, show=show)
         if not form.check() or button == "check":
             return self._shown(request, found, form, {**kept, "note": None if form.errors else "fits"})
         try:
@@ -190,10 +192,10 @@ class Inbox:
         facts: dict[str, object] = {"info": info, "key": key or f"{time():.6f}", "problems": ()}
         if request.method == "GET" or button != "answer":
             data, at = changed(info.inputs, sent, button, None)
-            form = Form(info.inputs, data, words, label=words["inputs"])
+            form = AnswerForm(info.inputs, data, words, label=words["inputs"])
             form.focus(at)
             return self.page(request, "start.html", {"form": form, **facts})
-        form = Form(info.inputs, sent, words, label=words["inputs"])
+        form = AnswerForm(info.inputs, sent, words, label=words["inputs"])
         if not form.check():
             return self.page(request, "start.html", {"form": form, **facts}, 422)
         try:
@@ -231,7 +233,7 @@ async def _no_icon(_request: Request) -> Response:
     return Response(None, 204)
 
 
-def _at_fields(error: CompileError, form: Form) -> list[Problem]:
+def _at_fields(error: CompileError, form: AnswerForm) -> list[Problem]:
     """Note problems with parts of a value at their fields, and return the others."""
     others: list[Problem] = []
     for each in error.problems:

@@ -18,7 +18,7 @@ from instrc.text.jsonvalue import Json
 DEFAULT: Final = "en"
 
 
-class _Words(dict[str, str]):
+class PageWords(dict[str, str]):
     """The words of one language; a word that is not in the table is a mistake of the page, never an empty place."""
 
     def __getattr__(self, name: str) -> str:
@@ -29,7 +29,7 @@ class _Words(dict[str, str]):
 def languages() -> Mapping[str, Words]:
     """Return the words of all languages."""
     table = tomllib.loads((files("instrc.server") / "pages" / "words.toml").read_text(encoding="utf-8"))
-    return {name: _Words(words) for name, words in table.items()}
+    return {name: PageWords(words) for name, words in table.items()}
 
 
 def words_for(accepted: str | None, setting: str | None = None) -> Words:

@@ -13,7 +13,7 @@ from making import Maker
 from instrc.problems.problem import CompileError
 from instrc.schema.samples import instances
 from instrc.schema.validation import validate
-from instrc.server.forms import FIELDS, ROWS, Form, changed, data_of  # what a browser is sent, and what it sends back
+from instrc.server.forms import FIELDS, ROWS, AnswerForm, changed, data_of  # what a browser is sent, and what it sends back
 from instrc.server.templates import render, words_for  # as above
 from instrc.text.jsonvalue import equal, pointer
 
@@ -57,15 +57,15 @@ class Browser(HTMLParser):
             self._open = None
 
 
-def page(form: Form) -> str:
+def page(form: AnswerForm) -> str:
     """Return the page on which a run is started, without what stands around its form."""
     made = render("start.html", WORDS, form=form, info={"name": "", "title": ""}, key="", problems=(), who=None, path="/")
     return made[made.index("<main") : made.index("</main>")]
 
 
-def through_html(schema: Any, value: Any) -> Form:
-    sent = Browser(page(Form(schema, data_of(schema, value), WORDS))).sent
-    return Form(schema, sent, WORDS)
+def through_html(schema: Any, value: Any) -> AnswerForm:
+    sent = Browser(page(AnswerForm(schema, data_of(schema, value), WORDS))).sent
+    return AnswerForm(schema, sent, WORDS)
 
 
 # One place of a form each, and what a person may give there.
@@ -193,7 +193,7 @@ def test_a_value_of_any_schema_comes_back_the_same(seed: int) -> None:
 def test_nothing_is_chosen_beforehand(seed: int) -> None:
     """An empty form has nothing selected and nothing ticked, and is no answer unless an empty object or list is one."""
     schema = Maker(seed).document()
-    form = Form(schema, {}, WORDS)
+    form = AnswerForm(schema, {}, WORDS)
     seen = Browser(page(form))
     assert not [found for _, found in seen.tags if "selected" in found or "checked" in found]
     assert form.value in ({}, [], None) or form.root.kind == "fixed"
@@ -202,7 +202,7 @@ def test_nothing_is_chosen_beforehand(seed: int) -> None:
 @pytest.mark.parametrize("name", [name for name in PLACES if name not in {"names", "addresses", "plan", "pair", "tree"}])
 def test_empty_means_absent(name: str) -> None:
     schema = {"type": "object", "properties": {name: PLACES[name]}, "$defs": DEFINITIONS}
-    assert Form(schema, Browser(page(Form(schema, {}, WORDS))).sent, WORDS).value == {}
+    assert AnswerForm(schema, Browser(page(AnswerForm(schema, {}, WORDS))).sent, WORDS).value == {}
 
 
 PREFIXES = ["", "kind:", "rows:", "null:", "empty:", "json:"]
@@ -219,7 +219,7 @@ def test_whatever_is_sent_is_read_or_refused(sent: dict[str, str]) -> None:
     """Nothing but our own problems comes out, and what is read is checked."""
     schema = {"type": "object", "properties": PLACES, "$defs": DEFINITIONS}
     try:
-        form = Form(schema, sent, WORDS, show={"plan": []})
+        form = AnswerForm(schema, sent, WORDS, show={"plan": []})
         assert form.check() == (not form.errors)
         page(form)
         for button in ("add:/data/plan", "remove:/data/plan/0", "take:/data/plan /plan", "take:x", "add:", "remove:/data/plan/x"):
@@ -241,11 +241,11 @@ def test_rows_are_added_taken_out_and_filled_from_what_is_shown() -> None:
     data, at = changed(LETTER, {"rows:/data/names": "2", "/data/names/0": "Ann", "/data/names/1": "Bob"}, "add:/data/names", show)
     assert at == "/data/names/2"
     data, _ = changed(LETTER, {**data, "/data/names/2": "Cid"}, "remove:/data/names/1", show)
-    assert Form(LETTER, data, WORDS).value == {"names": ["Ann", "Cid"]}
-    offered = {each.name: each.sources for each in Form(LETTER, data, WORDS, show=show).root.walk() if each.sources}
+    assert AnswerForm(LETTER, data, WORDS).value == {"names": ["Ann", "Cid"]}
+    offered = {each.name: each.sources for each in AnswerForm(LETTER, data, WORDS, show=show).root.walk() if each.sources}
     assert offered == {"/data/plan": ["/idea/plan"]}
     data, _ = changed(LETTER, data, "take:/data/plan /idea/plan", show)
-    assert Form(LETTER, data, WORDS).value == {"plan": [{"tool": "train", "id": "t1"}], "names": ["Ann", "Cid"]}
+    assert AnswerForm(LETTER, data, WORDS).value == {"plan": [{"tool": "train", "id": "t1"}], "names": ["Ann", "Cid"]}
 
 
 NEEDED = {
@@ -273,7 +273,7 @@ NEEDED = {
     ],
 )
 def test_what_is_wrong_stands_at_its_field(sent: dict[str, str], wrong: dict[str, str]) -> None:
-    form = Form(NEEDED, sent, WORDS)
+    form = AnswerForm(NEEDED, sent, WORDS)
     assert not form.check()
     assert {each.label: told for each, told, _ in form.errors} == wrong
     kept = Browser(page(form)).sent
@@ -300,7 +300,7 @@ def test_texts_of_others_are_text(text: str) -> None:
     parts = {text: {**told, "enum": [text]}, "b": {"anyOf": branches}, f"c{text}": listed}
     schema = {**told, "type": "object", "properties": parts}
     data = {f"json:/data{pointer([text])}": text, "kind:/data/b": "0", "/data/b": text, f"rows:/data{pointer([f'c{text}'])}": "1"}
-    form = Form(schema, data, WORDS, show={text: text, "b": text})
+    form = AnswerForm(schema, data, WORDS, show={text: text, "b": text})
     form.check()
     form.refuse("/b", text)
     seen = Browser(page(form))
@@ -312,17 +312,17 @@ def test_texts_of_others_are_text(text: str) -> None:
 
 def test_forms_have_limits() -> None:
     many = {"type": "object", "properties": {f"p{index}": STRING for index in range(FIELDS + 1)}}
-    assert Form(many, {}, WORDS).root.kind == "json"
+    assert AnswerForm(many, {}, WORDS).root.kind == "json"
     nested: Any = STRING
     for _ in range(40):
         nested = {"type": "array", "items": nested, "minItems": 1}
-    assert len(list(Form(nested, {}, WORDS).root.walk())) < 20
+    assert len(list(AnswerForm(nested, {}, WORDS).root.walk())) < 20
     listed = {"type": "array", "items": {"type": "array", "items": STRING}}
     for rows in (str(ROWS + 1), "9" * 6):
         with pytest.raises(CompileError, match="too-much"):
-            Form(listed, {"rows:/data": rows}, WORDS)
+            AnswerForm(listed, {"rows:/data": rows}, WORDS)
     with pytest.raises(CompileError, match="too-much"):
-        Form(listed, {"rows:/data": "200", **{f"rows:/data/{index}": "200" for index in range(200)}}, WORDS)
+        AnswerForm(listed, {"rows:/data": "200", **{f"rows:/data/{index}": "200" for index in range(200)}}, WORDS)
     branches: Any = {"$ref": "#/$defs/d0"}
     definitions = {f"d{index}": {"anyOf": [{"$ref": f"#/$defs/d{index + 1}"}] * 9} for index in range(30)}
-    assert Form({**branches, "$defs": {**definitions, "d30": STRING}}, {}, WORDS).root.kind in {"union", "json"}
+    assert AnswerForm({**branches, "$defs": {**definitions, "d30": STRING}}, {}, WORDS).root.kind in {"union", "json"}

@@ -12,12 +12,11 @@ from serving import BOB, CAT, LETTER, client, go, person, service
 from test_forms import ALLOWED, HOSTILE, Browser
 from written_processes import TEXT, chunk, process, step
 
-from instrc.server.access import Caller
-from instrc.server.inbox import Inbox
-from instrc.vibes.service_settings import PeopleSettings, ServiceSettings
+from instrc.server.access import Caller  # the room behind its commands
+from instrc.server.inbox import Inbox  # the room behind its commands
+from instrc.vibes.service_settings import PeopleSettings, ServiceSettings  # the room behind its commands
 
 PAGES = ALLOWED | {"body", "br", "dd", "details", "div", "dl", "dt", "em", "h3", "head", "header", "html", "link", "main", "meta", "nav", "ol", "pre", "section", "summary", "time", "title"}  # fmt: skip  # noqa: E501
-FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 MANY = {
     "type": "object",
     "properties": {"decision": {"enum": ["Approve", "Reject"]}, "guests": {"type": "array", "items": {"type": "string"}}},
