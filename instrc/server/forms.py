@@ -405,7 +405,9 @@ class AnswerForm:
     def _word(self, value: Json) -> str:
         if isinstance(value, str):
             return value
-        return self.words[{True: "yes", False: "no", None: "no_value"}[value]] if value is None or isinstance(value, bool) else dumps(value, indent=False)  # fmt: skip  # noqa: E501
+        if value is None:
+            return self.words["no_value"]
+        return self.words["yes" if value else "no"] if isinstance(value, bool) else dumps(value, indent=False)
 
     def _read_number(self, made: FormField) -> None:
         text = made.text.strip()
