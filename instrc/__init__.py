@@ -45,6 +45,13 @@ process finds the run: `instrc.find_run(id)`, `await instrc.find_run_async(id)`,
     rehearsal = instrc.rehearse('when prompt is "a" { @{ title: "Draft", type: "object" } }')
     assert not rehearsal.missed
 
+Measure a program on cases with expected results; `instrc eval` does the same:
+
+    cases = [{"input": "a letter", "expected": {"text": "Dear Ann"}}]
+    found = instrc.evaluate('@{ title: "Draft", type: "object" }', cases, model=instrc.Scripted([{"text": "Dear Ann"}]))
+    assert found.scores() == {"case 1": 1.0}
+    # a function that checks is given an `instrc.CheckedRun`; what comes back is an `instrc.EvaluationResult`
+
     @instrc.activity("Send_Activity")
     def send(mail: dict) -> str:
         return "sent"
@@ -78,6 +85,8 @@ if TYPE_CHECKING:
         check,
         close_stores,
         compile,  # noqa: A004  -- `instrc.compile` is its name
+        evaluate,
+        evaluate_async,
         find_run,
         find_run_async,
         flatten,
@@ -108,6 +117,8 @@ if TYPE_CHECKING:
     from instrc.runtime.models.model import Model, ModelError, Reply, Request, Sample, Scripted
     from instrc.schema.flattening.provenance import Flat
     from instrc.taskbench.sample import export_plan, import_plan, sample_plans, score_plans
+    from instrc.testing.evaluation.checks import CheckedRun
+    from instrc.testing.evaluation.results import EvaluationResult
     from instrc.testing.rehearsal import Rehearsal
     from instrc.text.source import Source, Span
     from instrc.tools.plan_check import check_plan, typed_plan, uniform_plan
@@ -118,9 +129,11 @@ __all__ = [
     "Activities",
     "ActivityError",
     "Artefact",
+    "CheckedRun",
     "CompileError",
     "CompileWarning",
     "Dialect",
+    "EvaluationResult",
     "Example",
     "Flat",
     "Inexpressible",
@@ -154,6 +167,8 @@ __all__ = [
     "compile",
     "current_call",
     "encode",
+    "evaluate",
+    "evaluate_async",
     "export_plan",
     "find_run",
     "find_run_async",
@@ -183,6 +198,8 @@ __all__ = [
 
 _HOMES = {
     "Artefact": "instrc.compiler.ir",
+    "CheckedRun": "instrc.testing.evaluation.checks",
+    "EvaluationResult": "instrc.testing.evaluation.results",
     "CompileError": "instrc.problems.problem",
     "CompileWarning": "instrc.problems.problem",
     "Label": "instrc.problems.problem",
@@ -224,6 +241,8 @@ _HOMES = {
     "uniform_plan": "instrc.tools.plan_check",
     "lower_all": "instrc.providers.lowering.toolset",
     "close_stores": "instrc.api",
+    "evaluate": "instrc.api",
+    "evaluate_async": "instrc.api",
     "find_run": "instrc.api",
     "find_run_async": "instrc.api",
     "Rehearsal": "instrc.testing.rehearsal",

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, Unpack, cast, overload
+
+from msgspec.structs import replace
 
 from instrc import problems
 from instrc.compiler.ir import Artefact
@@ -51,6 +54,9 @@ if TYPE_CHECKING:
 
     from instrc.compiler.ir import Artefact, Emit
     from instrc.schema.flattening.provenance import Flat
+    from instrc.testing.evaluation.checks import CheckFunction, CheckKind
+    from instrc.testing.evaluation.dataset import DataSet
+    from instrc.testing.evaluation.results import CaseResult, EvaluationResult
 
 
 BATCH_ITEMS: Final = 10_000
@@ -328,7 +334,18 @@ def _as_source_or_path(program: ProgramInput) -> str | Source:
 # Runs, also as coroutines.
 
 
-__all__ = ["close_stores", "find_run", "find_run_async", "rehearsal", "rehearse", "run", "run_async", "runs"]
+__all__ = [
+    "close_stores",
+    "evaluate",
+    "evaluate_async",
+    "find_run",
+    "find_run_async",
+    "rehearsal",
+    "rehearse",
+    "run",
+    "run_async",
+    "runs",
+]
 ProgramLike: TypeAlias = str | os.PathLike[str] | Source | dict[str, Json]
 Handlers: TypeAlias = Activities | Mapping[str, object] | Iterable[object]
 
@@ -452,6 +469,136 @@ async def run_async(
     host = host_of(engine, None if store is None else arguments.path("store", store))
     host.take(made.run, Here(own, people, watch))
     return EngineRun(host, await host.start(made))
+
+
+def evaluation_checks() -> dict[str, CheckKind]:
+    """Return the checks of evaluations by their words."""
+    from instrc.taskbench.sample import plan_check
+    from instrc.testing.evaluation.checks import KINDS, CheckKind  # as below
+
+    return {**KINDS, "plan": CheckKind(plan_check, ("tools", "score", "min"), expects=True)}
+
+
+def evaluate(
+    program: ProgramLike,
+    cases: AnyPath | Iterable[object],
+    *,
+    model: Model | str | None = None,
+    checks: Mapping[str, CheckFunction | JsonLike] | None = None,
+    repeat: int | None = None,
+    activities: Handlers = (),
+    settings: Mapping[str, object] | None = None,
+    concurrency: int = 4,
+    requests: int | None = None,
+    tokens: int | None = None,
+    cost: float | None = None,
+    export: str | None = None,
+    store: AnyPath | None = None,
+    fresh: bool = False,
+    vibes: InMemory | None = None,
+    roots: Iterable[AnyPath] = (),
+    shared: Iterable[AnyPath] = (),
+    progress: Callable[[CaseResult], object] | None = None,
+) -> EvaluationResult:
+    """Run a program for each case of a data set, and check what comes out.
+
+        draft = '@{ title: "Draft", type: "object", properties: { text: { type: "string" } } }'
+        cases = [{"input": "a letter", "expected": {"text": "Dear Ann"}}]
+        found = instrc.evaluate(draft, cases, model=instrc.Scripted({"draft": {"text": "Dear Ann"}}))
+        assert found.scores() == {"case 1": 1.0}
+
+    `cases` is a file, as `triage.eval.jsonl` (one of Python is run: its function `cases` yields them), or a list of cases with
+    `input`, and `id`, `expected`, `tags`, `weight`, `answers` where they are wanted.  `checks` are functions that are given an
+    `instrc.CheckedRun`, and give back true, false, a number from 0 to 1 (from 0.5 on it passes), or a text of what is wrong; or
+    checks as a data set has them, `{"label": "equal"}`.  Each case is run `repeat` times, `concurrency` runs at the same time.
+    Activities are not called, unless they are given or the data set says so: a case gives their results, else these are made
+    from the schemas.  `requests`, `tokens` and `cost` (US dollars) are the budget of all runs together.
+    In the folder `store` runs that have ended are kept with their traces: they are not made again, unless `fresh` is true.
+    `progress` is given each result as it comes.  `EvaluationResult.rows()` is for pandas.  `CompileError` contains all problems.
+    """
+    return run_to_end(
+        evaluate_async(
+            program,
+            cases,
+            model=model,
+            checks=checks,
+            repeat=repeat,
+            activities=activities,
+            settings=settings,
+            concurrency=concurrency,
+            requests=requests,
+            tokens=tokens,
+            cost=cost,
+            export=export,
+            store=store,
+            fresh=fresh,
+            vibes=vibes,
+            roots=roots,
+            shared=shared,
+            progress=progress,
+        )
+    )
+
+
+async def evaluate_async(
+    program: ProgramLike,
+    cases: AnyPath | Iterable[object],
+    *,
+    model: Model | str | None = None,
+    checks: Mapping[str, CheckFunction | JsonLike] | None = None,
+    repeat: int | None = None,
+    activities: Handlers = (),
+    settings: Mapping[str, object] | None = None,
+    concurrency: int = 4,
+    requests: int | None = None,
+    tokens: int | None = None,
+    cost: float | None = None,
+    export: str | None = None,
+    store: AnyPath | None = None,
+    fresh: bool = False,
+    vibes: InMemory | None = None,
+    roots: Iterable[AnyPath] = (),
+    shared: Iterable[AnyPath] = (),
+    progress: Callable[[CaseResult], object] | None = None,
+) -> EvaluationResult:
+    """Evaluate a program as `evaluate` does, in asynchronous code.
+
+        async def share() -> float:
+            found = await instrc.evaluate_async("triage.aug", "triage.eval.jsonl", model="openai:gpt-5")
+            return statistics.fmean(found.scores().values())
+
+    The arguments are those of `evaluate`.
+    """
+    from instrc.testing.evaluation.dataset import cases_of, data_set_of, read_data_set
+    from instrc.testing.evaluation.runner import Budget, EvalOptions, evaluated  # who only compiles does without them
+
+    _require(model, export, None, requests, tokens, None)
+    prepared = _prepared(program, export, roots, shared, vibes)
+    given = dict(arguments.mapping("checks", checks or {}))
+    functions = {name: check for name, check in given.items() if callable(check)}
+    report = Report()
+    data: DataSet | None
+    if isinstance(cases, str | os.PathLike):
+        data = read_data_set(arguments.path("cases", cases), report)
+    else:
+        data = data_set_of(cases_of(arguments.several("cases", cases)), Path(), report)
+    report.stop_if_failed()
+    assert data is not None
+    written = cast("JsonObject", json_of({name: check for name, check in given.items() if name not in functions}))
+    options = EvalOptions(
+        model=model,
+        repeats=arguments.whole_or_none("repeat", repeat),
+        concurrency=max(arguments.whole_number("concurrency", concurrency), 1),
+        settings=settings or {},
+        activities=activities if isinstance(activities, Activities) else Activities(activities),
+        checks=functions,
+        kinds=evaluation_checks(),
+        budget=Budget(requests, tokens, cost),
+        folder=None if store is None else Path(arguments.path("store", store)),
+        fresh=arguments.truth("fresh", fresh),
+        progress=progress,
+    )
+    return await evaluated(prepared, replace(data, checks={**data.checks, **written}), options)
 
 
 @takes_plain_values

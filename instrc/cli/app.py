@@ -166,6 +166,7 @@ COMMANDS = {
     "diff": "diff",
     "preview": "compile",
     "test": "test",
+    "eval": "eval",
     "doctor": "projects",
     "graph": "graph",
     "types": "schemas",
@@ -196,7 +197,7 @@ COMMANDS = {
     "explain": "format",
 }
 """A command's name and the module of this folder that holds its function `NAME_command`, or its group, `NAME_group`."""
-_OF_RUNS = frozenset({"run", "runs", "mend", "serve", "test"})
+_OF_RUNS = frozenset({"run", "runs", "mend", "serve", "test", "eval"})
 """Modules whose commands call activities, which may print something."""
 _FUNCTIONS = {"test": "cases"}
 """Commands whose function has another name: pytest takes `test_…` for its own."""

@@ -219,7 +219,7 @@ def run_command(
             _refuse_beside("--items", why, {"--input": given, "--ask": ask, "--json": as_json})
         elif concurrency is not None:
             options.refuse_use("--concurrency belongs to --items")
-        mode, asked = options.rehearse_mode(rehearse, with_activities), _set(set_)
+        mode, asked = options.rehearse_mode(rehearse, with_activities), settings_of(set_)
         launcher = Launcher(prepared, model=model, batch=batch, requests=requests, tokens=tokens, rehearse=mode, given=asked)
         if items is not None:
             open_, of_all = engine(store, engine_name, keep="open"), run_id or new_id(prepared.name)
@@ -232,7 +232,7 @@ def run_command(
     raise typer.Exit(running.deliver(report, as_json=as_json, quiet=quiet, output=output, store=store, engine_name=engine_name))
 
 
-def _set(said: list[str] | None) -> dict[str, Json]:
+def settings_of(said: list[str] | None) -> dict[str, Json]:
     """Return settings that are written as `NAME=VALUE`, or as `extra.NAME=VALUE` for parameters of the provider's own."""
     made: dict[str, Json] = {}
     extra: dict[str, Json] = {}

@@ -161,7 +161,7 @@ def _write(changed: dict[Path, str], report: Report) -> None:
 
 def _files(paths: list[str], report: Report) -> list[Path]:
     """Return the files of cases that paths lead to; what is no file is reported, and a program without cases is told."""
-    from instrc.testing.cases import ENDING  # as above
+    from instrc.testing.cases import ENDING, RECORDED  # as above
 
     found: dict[Path, None] = {}
     for path in paths:
@@ -175,19 +175,20 @@ def _files(paths: list[str], report: Report) -> list[Path]:
         elif path.endswith(ENDING):
             found[Path(path)] = None
         elif readable(path, report):
-            cases = Path(path).with_name(Path(path).name.partition(".")[0] + ENDING)
-            if is_regular(str(cases)):
-                found[cases] = None
-            else:
-                write_error(f"{path} has no cases: there is no {cases.name} beside it\n")
+            stem = Path(path).name.partition(".")[0]
+            beside = [Path(path).with_name(f"{stem}{ending}") for ending in (ENDING, RECORDED)]
+            there = [cases for cases in beside if is_regular(str(cases))]
+            found |= dict.fromkeys(there)
+            if not there:
+                write_error(f"{path} has no cases: there is no {beside[0].name} beside it\n")
     return list(found)
 
 
 def _program(file: Path) -> Path:
     """Return the program or vibe that a file of cases belongs to."""
-    from instrc.testing.cases import ENDING  # as above
+    from instrc.testing.cases import ENDING, RECORDED  # as above
 
-    stem = file.name.removesuffix(ENDING)
+    stem = file.name.removesuffix(RECORDED).removesuffix(ENDING)
     vibe = file.with_name(f"{stem}.vibe.json")
     program = file.with_name(f"{stem}.aug")
     return vibe if is_regular(str(vibe)) and not is_regular(str(program)) else program

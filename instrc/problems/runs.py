@@ -269,3 +269,12 @@ class UnusableSetting(Problem):
     @property
     def hint(self) -> str | None:
         return did_you_mean(self.nearest)
+
+
+class InvalidDataSet(Problem):
+    name = "invalid-data-set"
+    message = "the evaluation cannot use {what}: {reason}"
+
+    what: str
+    """`case `7``, `check `label``, `the first line`."""
+    reason: str

@@ -192,7 +192,7 @@ def chosen(questions: list[Question], step: str, run: str, report: RunReport | N
 def _end_of_question(report: RunReport, step: str) -> problems.runs.QuestionEnd:
     """Tell what has become of a question that is not open."""
     name = step.rpartition(".")[2]
-    brought = _values_of_steps(report.record)
+    brought = values_of_steps(report.record)
     if name in brought or (not documents.is_numbered(name) and _bare_instruction(name) in map(documents.bare_name, brought)):
         return "answered"
     error = report.outcome["error"] if report.outcome is not None and report.outcome["status"] == "failed" else None
@@ -738,7 +738,7 @@ class Run(ABC):
         name = arguments.as_plain(arguments.text("name", name))
         record = self.record or {}
         only = self.only_step
-        values = _values_of_steps(record) if only is None else dict(zip([only], record.values(), strict=False))
+        values = values_of_steps(record) if only is None else dict(zip([only], record.values(), strict=False))
         found = [name] if name in values else [key for key in values if documents.bare_name(key) == _bare_instruction(name)]
         if len(found) != 1:
             wanted = (
@@ -793,7 +793,7 @@ def _bare_instruction(name: str) -> str:
     return documents.bare_name(re.sub(r"_(Activity|User)$", "", name))
 
 
-def _values_of_steps(record: Json) -> JsonObject:
+def values_of_steps(record: Json) -> JsonObject:
     """Return what steps have brought, by their keys: of those of a block that is carried out again, all their values."""
     found: JsonObject = {}
     outputs: set[str] = set()
@@ -801,14 +801,14 @@ def _values_of_steps(record: Json) -> JsonObject:
         if isinstance(part, list):
             several: dict[str, list[Json]] = {}
             for each in part:
-                for key, value in _values_of_steps(each).items():
+                for key, value in values_of_steps(each).items():
                     several.setdefault(key, []).append(value)
             inner: JsonObject = {**several}
         elif re.fullmatch(r"(llm|user|server)Context\d+", name) and isinstance(part, dict):
             inner = part
             outputs |= part.keys() if name.startswith("server") else set()
         else:
-            inner = _values_of_steps(part)
+            inner = values_of_steps(part)
         for key, value in inner.items():
             before = found.get(key)
             found[key] = {**before, **value} if isinstance(before, dict) and isinstance(value, dict) else value

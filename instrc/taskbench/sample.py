@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
 from instrc.problems.problem import CompileError
 from instrc.problems.settings import InvalidOption
 from instrc.taskbench.convert import ImportedPlan, PlanImporter, export_record
-from instrc.taskbench.records import SHAPES, Bench, BenchTool, PlanShape, read_bench
-from instrc.taskbench.score import Scores, score
+from instrc.taskbench.records import SHAPES, Bench, BenchTool, PlanShape, read_bench, read_record
+from instrc.taskbench.score import METRICS, PlanFacts, Scores, compared, compared_facts, score
+from instrc.testing.evaluation.checks import CheckedRun, CheckPlace, CheckScore
 from instrc.text.arguments import excerpt, known_word, several, takes_plain_values, whole_number
+from instrc.text.files import read_whole
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, JsonObject
 from instrc.tools.tasks import PlanTask, Reference
 
 # New plans over the tools of a file, any number of them, all sound.
@@ -245,3 +247,52 @@ def _remembered(text: str) -> Bench:
 @lru_cache(maxsize=16)
 def _importer(bench: Bench, repair: bool) -> PlanImporter:  # noqa: FBT001  -- a key of the cache
     return PlanImporter(bench, repair=repair)
+
+
+# The scores as a check of evaluations.
+
+
+def plan_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun, Json, Json], CheckScore]:
+    """Return the check of one score of a plan, or of all of them: plans are ours, or records of TaskBench.
+
+    `tools` is a tool file of TaskBench or its path, `score` one of `METRICS` (all by default), `min` what passes (1 by default).
+    NED counts from the other side here, so that 1 is right.
+    """
+    tools, least, metric = options.get("tools"), options.get("min", 1), options.get("score")
+    if isinstance(tools, str):
+        try:
+            tools = loads(read_whole(str(place.folder / tools)))
+        except (OSError, ValueError) as error:
+            message = f"`tools` cannot be read: {error}"
+            raise ValueError(message) from None
+    if not isinstance(least, int | float) or metric not in {None, *METRICS}:
+        message = f"`min` is a number, and `score` one of {', '.join(METRICS)}"
+        raise ValueError(message)
+    wrong: list[str] = []
+    bench = read_bench(tools, lambda _path, reason: wrong.append(reason))
+    if wrong or not bench.tools:
+        message = f"`tools` are no tools of TaskBench: {wrong[0] if wrong else 'there are none'}"
+        raise ValueError(message)
+
+    index = {tool.id: number for number, tool in enumerate(bench.tools, 1)}
+
+    def look(_seen: CheckedRun, part: Json, expected: Json) -> CheckScore:
+        try:
+            gold, said = (_facts_of(plan, bench, index) for plan in (expected, part))
+        except CompileError as error:
+            return CheckScore(0.0, passed=False, reason=error.problems[0].message)
+        if gold is None or said is None:
+            return CheckScore(0.0, passed=False, reason=f"the plan {'that is expected ' if gold is None else ''}cannot be read")
+        both = compared(gold, said)
+        values = [2 * same / (here + there) if here + there else 1.0 for same, here, there in both.counts]
+        named = dict(zip(METRICS, [*values, both.ratio or 0.0], strict=True))
+        found = min(named.values()) if metric is None else named[str(metric)]
+        return CheckScore(found, found >= least, ", ".join(f"{name} {value:.2f}" for name, value in named.items()))
+
+    return look
+
+
+def _facts_of(plan: Json, bench: Bench, index: dict[str, int]) -> PlanFacts | None:
+    """Return what is compared of a plan of ours, or of a record."""
+    record = read_record(plan if isinstance(plan, dict) else export_record(plan, bench))
+    return None if record is None or record.within else compared_facts(record, bench, index)

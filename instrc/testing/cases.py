@@ -25,6 +25,8 @@ TESTED_COMMANDS: Final = 10_000
 """Commands of one case."""
 
 ENDING = ".cases.md"
+RECORDED = ".eval.cases.md"
+"""The ending of cases that an evaluation has recorded."""
 GIVEN = frozenset({"answer", "answers", "input"})
 EXPECTED = ("output", "thoughts", "metrics", "problems", "value", "error")
 _WORDS = (*sorted(GIVEN), *EXPECTED)
@@ -263,7 +265,7 @@ def _run(answers: Json, given: Block | None, artefact: Artefact) -> dict[str, Js
     inputs: JsonObject = {"prompt": ""} if given is None else _inputs(_json(given))
     plan = plan_of(artefact.documents[artefact.kind], step=artefact.step)
     state = begin(plan, inputs)
-    script, waiting = _Script(answers, artefact.step, unread=plan["kind"] == "call"), OpenCommands()
+    script, waiting = CaseScript(answers, artefact.step, unread=plan["kind"] == "call"), OpenCommands()
     waiting.add(issue(plan, state))
     for _ in range(TESTED_COMMANDS):
         command = waiting.next()
@@ -283,10 +285,10 @@ def _inputs(value: Json) -> dict[str, Json]:
     return value if isinstance(value, dict) else {"prompt": value}
 
 
-class _Script:
+class CaseScript:
     """Answers by name; a list is taken in order, and its last one stays."""
 
-    def __init__(self, answers: dict[str, Json], step: str | None, *, unread: bool) -> None:
+    def __init__(self, answers: dict[str, Json], step: str | None, *, unread: bool = False) -> None:
         """Take the answers; `step` is the only step of a tool, whose chunk has no keys of steps.
 
         Results that are `unread` need not be given.
@@ -296,27 +298,41 @@ class _Script:
         self.taken: dict[str, int] = {}
 
     def result(self, command: Command) -> Result:
+        """Return the result of a command; a `BadCaseError` if there is none."""
         if command["kind"] == "timer":
             return {"ok": None}
-        names = list(dict.fromkeys(_names(command)))
-        if command["kind"] == "model" and not command["steps"] and self.step is not None:
-            names += dict.fromkeys((self.step, bare_name(self.step)))
-        for name in names:
+        found = self.find(command)
+        if found is None and self.unread and command["kind"] == "activity":
+            return {"ok": None}
+        if found is None:
+            names, steps = self._names(command), _steps(command)
+            alone = [step for step in steps if not self._given(step)] if len(steps) > 1 else []
+            each = f", nor for its steps {', '.join(f'`{step}`' for step in alone)}" if alone else ""
+            _refuse(f"there is no answer for {' or '.join(f'`{name}`' for name in names)}{each}")
+        return found
+
+    def find(self, command: Command) -> Result | None:
+        """Return the result of a command that is no timer; `None` if there is none."""
+        for name in self._names(command):
             if self.answers.get(name, []) != []:
                 value = self._next(name)
                 if isinstance(value, dict) and value.keys() == {"fail"}:
                     said = value["fail"]
                     return {"error": said if isinstance(said, dict) else {"message": str(said)}}
                 return {"ok": _whole_answer(value, name, command)}
-        if self.unread and command["kind"] == "activity":
-            return {"ok": None}
-        steps = _steps(command)
-        given = {step: name for step in steps for name in (bare_name(step), step) if self.answers.get(name, []) != []}
-        if len(given) < len(steps) or not steps:
-            alone = [step for step in steps if step not in given] if len(steps) > 1 else []
-            each = f", nor for its steps {', '.join(f'`{step}`' for step in alone)}" if alone else ""
-            _refuse(f"there is no answer for {' or '.join(f'`{name}`' for name in names)}{each}")
-        return {"ok": {step: self._next(name) for step, name in given.items()}}
+        given = {step: self._given(step) for step in _steps(command)}
+        return {"ok": {step: self._next(name) for step, name in given.items()}} if given and all(given.values()) else None
+
+    def _names(self, command: Command) -> list[str]:
+        """Return the names under which a command may find its answer."""
+        names = list(dict.fromkeys(_names(command)))
+        if command["kind"] == "model" and not command["steps"] and self.step is not None:
+            names += dict.fromkeys((self.step, bare_name(self.step)))
+        return names
+
+    def _given(self, step: str) -> str:
+        """Return the name under which the answer of a step is given; empty if there is none."""
+        return next((name for name in (step, bare_name(step)) if self.answers.get(name, []) != []), "")
 
     def _next(self, name: str) -> Json:
         """Return the answer of a name; of a list the next one, or the last."""

@@ -41,6 +41,25 @@ class StepUse(Struct, frozen=True, kw_only=True):
     """US dollars; `None` where nobody knows."""
 
 
+class RunFacts(Struct, frozen=True, kw_only=True):
+    """What one run of a program has brought, before anything is checked."""
+
+    value: Json = None
+    """What the last step has brought."""
+    steps: JsonObject = {}
+    """What each step has brought, by its key."""
+    metrics: JsonObject = {}
+    """What models noted under names with `$`, by command and path."""
+    error: str | None = None
+    """Why the run has not come to its end."""
+    unanswered: bool = False
+    """A provider gave no answer, or the budget was used up."""
+    uses: tuple[StepUse, ...] = ()
+    seconds: float = 0.0
+    trace: str = ""
+    kept: bool = False
+
+
 class CaseResult(Struct, frozen=True, kw_only=True):
     """One run of one case: what came out, and what each check says of it."""
 

@@ -1,0 +1,352 @@
+"""`instrc eval`: programs on cases with expected results."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias
+
+import typer
+
+from instrc.cli import options, running
+from instrc.cli.output import PROBLEMS, WRONG_USE, Format, deliver_text, report_written, show, try_to_write
+from instrc.cli.run import ModelOption, Set, settings_of
+from instrc.cli.terminal import is_terminal, write_error
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.text.jsontext import dumps
+from instrc.text.visible import visible_lines
+
+if TYPE_CHECKING:
+    from instrc.engines.prepare import Prepared
+    from instrc.testing.evaluation.checks import CheckFunction
+    from instrc.testing.evaluation.dataset import DataSet
+    from instrc.testing.evaluation.report import Gate
+    from instrc.testing.evaluation.results import CaseResult, EvaluationResult
+    from instrc.testing.evaluation.runner import Budget, EvalOptions
+    from instrc.vibes.project import Project
+
+FOLDER: Final = "eval"
+"""Where finished runs and their traces are kept, in the folder of the store."""
+_LINE: Final = 10.0
+"""Seconds between two lines of progress, where no terminal shows it."""
+
+
+class EvalFormat(StrEnum):
+    """How a report is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    JUNIT = "junit"
+    MARKDOWN = "markdown"
+    HTML = "html"
+
+
+_ENDINGS: Final = {
+    ".json": EvalFormat.JSON,
+    ".xml": EvalFormat.JUNIT,
+    ".md": EvalFormat.MARKDOWN,
+    ".html": EvalFormat.HTML,
+    ".txt": EvalFormat.TEXT,
+}
+Paths: TypeAlias = Annotated[
+    list[str] | None, typer.Argument(metavar="PATH", help="Programs, data sets, folders; by default the current folder.")
+]
+Repeat: TypeAlias = Annotated[int | None, typer.Option("--n", "-n", min=1, metavar="N", help="How often each case is run.")]
+DataFile: TypeAlias = Annotated[
+    str | None, typer.Option("--data", metavar="FILE", help="The data set; one of Python (.py) is run: its function `cases`.")
+]
+Chosen: TypeAlias = Annotated[str, typer.Option("-k", metavar="TEXT", help="Only cases whose id or tags contain this text.")]
+Functions: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--check", metavar="NAME=MODULE:FUNCTION", help="A function that checks each run.")
+]
+Minimum: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--min", metavar="[CHECK=]RATE", help="Fail unless so many cases pass, by the interval: 0.85, label=0.9."),
+]
+Requests: TypeAlias = Annotated[int | None, typer.Option("--requests", min=0, help="How often models may be asked in all.")]
+Tokens: TypeAlias = Annotated[int | None, typer.Option("--tokens", min=0, help="How many tokens models may use in all.")]
+Cost: TypeAlias = Annotated[str | None, typer.Option("--max-cost", metavar="DOLLARS", help="What models may cost in all.")]
+Concurrency: TypeAlias = Annotated[int, typer.Option("--concurrency", min=1, metavar="N", help="Runs at the same time.")]
+Fresh: TypeAlias = Annotated[bool, typer.Option("--fresh", help="Ask anew, also for runs that are kept from before.")]
+Record: TypeAlias = Annotated[
+    bool, typer.Option("--record", help="Write NAME.eval.cases.md, which `instrc test` replays without a model.")
+]
+Shape: TypeAlias = Annotated[EvalFormat, typer.Option("--format", help="How the report is printed.")]
+Reports: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write a report: .html, .md, .json, .xml (JUnit), .txt; repeatable."),
+]
+
+
+def eval_command(
+    paths: Paths = None,
+    model: ModelOption = None,
+    repeat: Repeat = None,
+    data: DataFile = None,
+    chosen: Chosen = "",
+    check: Functions = None,
+    least: Minimum = None,
+    requests: Requests = None,
+    tokens: Tokens = None,
+    cost: Cost = None,
+    set_: Set = None,
+    concurrency: Concurrency = 4,
+    fresh: Fresh = False,
+    record: Record = False,
+    shape: Shape = EvalFormat.TEXT,
+    outputs: Reports = None,
+    quiet: options.Quiet = False,
+    store: options.Store = None,
+    locked: options.LockedOption = False,
+    root: options.Roots = None,
+    shared: options.Shared = None,
+) -> None:
+    """Run programs on cases with expected results, and measure how many pass.
+
+    The cases of NAME.aug are in NAME.eval.jsonl (or .yaml) beside it, one a line:
+
+    \b
+    {"id": "late", "input": "My parcel is late", "expected": {"label": "delivery"}, "tags": ["short"]}
+
+    Of `expected` the members that are written count; a first line without `input` may name other `checks`.
+    What was finished is kept in .instrc/eval: an evaluation that was interrupted goes on, and asks nothing twice.
+    Activities are not called: their results are in `answers` of a case, or made from their schemas.
+
+    Exit codes: 0 the gate of `--min` is kept, or there is none; 1 it is missed, or a program has problems; 2 wrong use;
+    3 too few cases to tell; 4 not all was run, as the budget was used up or the model gave no answer.
+    """  # noqa: D301  -- the sign that keeps the lines of the example as they are
+    from instrc.api import evaluation_checks
+    from instrc.engines.stores import USUAL_FOLDER
+    from instrc.testing.evaluation.report import exit_code
+    from instrc.testing.evaluation.runner import Budget, EvalOptions  # the help of all commands does without them
+
+    with options.exit_on_problems(Format.TEXT):
+        folder, checks, limits = (store or Path(USUAL_FOLDER)) / FOLDER, _functions(check), (requests, tokens, _dollars(cost))
+        asked = EvalOptions(
+            model, repeat, concurrency, settings_of(set_), checks=checks, kinds=evaluation_checks(), budget=Budget(*limits)
+        )
+        asked = replace(asked, folder=folder, fresh=fresh)
+        demanded, written = _minimum(least), _written(outputs)
+        jobs = _jobs(paths, data, chosen, options.project_of(root, shared, locked=locked), quiet=quiet)
+        found, gates = _evaluated(jobs, asked, demanded, quiet=quiet)
+        for job, each in zip(jobs, found, strict=True) if record else ():
+            _record(job.program, each, folder)
+        _deliver(found, gates, shape, written, folder)
+    raise typer.Exit(exit_code(found, [gate for each in gates for gate in each]))
+
+
+class _Job(NamedTuple):
+    """A program with its cases."""
+
+    program: str
+    prepared: Prepared
+    data: DataSet
+
+
+def _jobs(paths: list[str] | None, data: str | None, chosen: str, project: Project, *, quiet: bool) -> list[_Job]:
+    """Return the programs with their data sets; without any the command ends."""
+    from instrc.engines.prepare import prepare
+
+    found = Report()
+    sets = [(program, each) for program, file in _sets(paths, data, found) if (each := _data(file, chosen, found)) is not None]
+    found.stop_if_failed()
+    if not sets:
+        said = (
+            f"no case has `{chosen}` in its id or its tags" if chosen else "there are no cases: write some into NAME.eval.jsonl"
+        )
+        write_error(f"{said} (`instrc eval -h` shows how)\n")
+        raise typer.Exit(WRONG_USE)
+    jobs = [_Job(program, prepare(program, project=project), each) for program, each in sets]
+    running.show_warnings([job.prepared for job in jobs], Format.TEXT, quiet=quiet)
+    return jobs
+
+
+def _evaluated(
+    jobs: list[_Job], asked: EvalOptions, demanded: dict[str, float], *, quiet: bool
+) -> tuple[list[EvaluationResult], list[list[Gate]]]:
+    """Return what came out for each program, with its gate."""
+    from instrc.testing.evaluation.report import gates_of
+
+    total = sum(len(job.data.cases) * (asked.repeats or job.data.repeat) for job in jobs)
+    with _progress(total, asked.budget, quiet=quiet) as told:
+        found = running.run_to_end(_evaluate_all(jobs, replace(asked, progress=told)))
+    return found, [gates_of(each, {**job.data.minimum, **demanded}) for job, each in zip(jobs, found, strict=True)]
+
+
+async def _evaluate_all(jobs: list[_Job], asked: EvalOptions) -> list[EvaluationResult]:
+    from msgspec.structs import replace as with_name
+
+    from instrc.testing.evaluation.runner import evaluated
+
+    found = [(job.program, await evaluated(job.prepared, job.data, asked)) for job in jobs]
+    return [with_name(each, program=program) for program, each in found]
+
+
+def _written(outputs: list[Path] | None) -> dict[Path, EvalFormat]:
+    """Return the form of each report that is written, by the ending of its name."""
+    for output in outputs or ():
+        if output.suffix.lower() not in _ENDINGS:
+            options.refuse_use(f"`{output}`: a report ends in {', '.join(_ENDINGS)}")
+        running.refuse_output(output, ())
+    return {output: _ENDINGS[output.suffix.lower()] for output in outputs or ()}
+
+
+def _sets(paths: list[str] | None, data: str | None, report: Report) -> Iterator[tuple[str, str]]:
+    """Yield the programs with the files of their data sets."""
+    from instrc.testing.evaluation.dataset import data_sets_at
+
+    if data is not None:
+        if paths is None or len(paths) != 1 or not paths[0].endswith((".aug", ".json")):
+            options.refuse_use("--data belongs to one program")
+        yield paths[0], data
+        return
+    for path in ["."] if paths is None else paths:
+        yield from data_sets_at(path, report)
+
+
+def _data(file: str, chosen: str, report: Report) -> DataSet | None:
+    """Return the data set in a file with the cases that are chosen; `None` if there are none."""
+    from msgspec.structs import replace as with_cases
+
+    from instrc.testing.evaluation.dataset import read_data_set
+
+    found = read_data_set(file, report)
+    cases = () if found is None else tuple(case for case in found.cases if chosen in " ".join((case.id, *case.tags)))
+    return with_cases(found, cases=cases) if found is not None and cases else None
+
+
+def _functions(said: list[str] | None) -> dict[str, CheckFunction]:
+    from instrc.engines.prepare import imported
+
+    found: dict[str, CheckFunction] = {}
+    for each in said or []:
+        name, equals, words = each.partition("=")
+        if not equals or not name:
+            options.refuse_use(f"--check takes NAME=MODULE:FUNCTION, not `{each}`")
+        found[name] = imported("check", words, Path())
+    return found
+
+
+def _dollars(said: str | None) -> float | None:
+    try:
+        found = None if said is None else float(said.removeprefix("$"))
+    except ValueError:
+        found = -1.0
+    if found is not None and not 0 <= found < float("inf"):
+        options.refuse_use(f"--max-cost takes a number of US dollars, not `{said}`")
+    return found
+
+
+def _minimum(said: list[str] | None) -> dict[str, float]:
+    """Return the rates that are demanded, by check."""
+    from instrc.testing.evaluation.dataset import minimum_of
+    from instrc.testing.evaluation.report import ALL
+
+    found: dict[str, float] = {}
+    for each in said or []:
+        name, _, number = each.rpartition("=")
+        try:
+            share = float(number.removesuffix("%")) / (100 if number.endswith("%") else 1)
+            found |= minimum_of({name or ALL: share})
+        except ValueError:
+            options.refuse_use(f"--min takes [CHECK=]RATE with a rate from 0 to 1 (or in %), not `{each}`")
+    return found
+
+
+def _record(program: str, found: EvaluationResult, folder: Path) -> None:
+    """Write what models have answered as cases that are replayed without one."""
+    from instrc.runtime.traces import read_trace
+    from instrc.testing.cases import RECORDED
+    from instrc.testing.evaluation.export import recorded_cases
+
+    traces = {result.trace: read_trace(folder, result.trace) for result in found.results if result.trace}
+    file = Path(program).with_name(Path(program).name.partition(".")[0] + RECORDED)
+    if wrong := try_to_write({file: recorded_cases(found, traces)}):
+        raise CompileError(wrong)
+    report_written([file], Format.TEXT)
+
+
+def _deliver(
+    found: list[EvaluationResult], gates: list[list[Gate]], shape: EvalFormat, written: dict[Path, EvalFormat], folder: Path
+) -> None:
+    """Print the report, and write the others."""
+    wanted = {output: _rendered(found, gates, form, folder) for output, form in written.items()}
+    unwritten = [*(try_to_write(wanted) if wanted else ()), *deliver_text(_rendered(found, gates, shape, folder), None)]
+    show(unwritten, Format.TEXT)
+    if unwritten:
+        raise typer.Exit(PROBLEMS)
+    report_written(wanted, Format.TEXT)
+
+
+def _rendered(found: list[EvaluationResult], gates: list[list[Gate]], shape: EvalFormat, folder: Path) -> str:
+    from instrc.testing.evaluation import report
+
+    if shape is EvalFormat.JSON:
+        return f"{dumps(report.as_json(found, gates))}\n"
+    if shape is EvalFormat.JUNIT:
+        return report.as_junit(found)
+    pairs = list(zip(found, gates, strict=True))
+    if shape is EvalFormat.HTML:
+        from instrc.runtime.traces import read_trace
+        from instrc.testing.evaluation.page import TRACES, page_of
+
+        failed = [result.trace for each in found for result in each.results if result.trace and not result.passed][:TRACES]
+        traces = {run: read_trace(folder, run) for run in failed}
+        tables = [[table for table in report.sections(each, gate) if table.title != "Worst cases"] for each, gate in pairs]
+        return page_of("Evaluation", [([each], shown) for each, shown in zip(found, tables, strict=True)], traces)
+    if shape is EvalFormat.MARKDOWN:
+        return "\n".join(report.as_markdown(each, report.sections(each, gate)) for each, gate in pairs)
+    return visible_lines("\n".join(report.as_text(each, report.sections(each, gate)) for each, gate in pairs))
+
+
+# Progress: a bar on a terminal, a line now and then elsewhere.
+
+
+@contextmanager
+def _progress(total: int, budget: Budget, *, quiet: bool) -> Iterator[Callable[[CaseResult], object] | None]:
+    """Give what is told each result."""
+    if quiet:
+        yield None
+        return
+    began = last = monotonic()
+    done = passed = kept = 0
+
+    def line() -> str:
+        used = f"{budget.used_requests:,} requests, {budget.used_tokens:,} tokens"
+        price = f", ${budget.used_cost:,.4f}" if budget.used_cost else ""
+        asked = done - kept
+        left = (monotonic() - began) / asked * (total - done) if asked else 0.0
+        return f"{done}/{total} runs, {passed} passed, {used}{price}, about {left:.0f} s left"
+
+    with _bar(total) as bar:
+
+        def tell(result: CaseResult) -> None:
+            nonlocal done, passed, kept, last
+            done, passed, kept = done + 1, passed + result.passed, kept + result.kept
+            if bar is not None:
+                bar(done, line())
+            elif monotonic() - last > _LINE:
+                last = monotonic()
+                write_error(f"{line()}\n")
+
+        yield tell
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Callable[[int, str], object] | None]:
+    if not is_terminal(sys.stderr):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = BarColumn(bar_width=24), TextColumn("{task.description}")
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("begins", total=total)
+        yield lambda done, said: progress.update(task, completed=done, description=said)

@@ -1,0 +1,390 @@
+"""The checks of an evaluation: by their words, what each says of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from inspect import isawaitable
+from math import isfinite
+from pathlib import Path
+from typing import NamedTuple, Protocol, TypeAlias, TypeGuard
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.runs import InvalidDataSet
+from instrc.problems.suggest import did_you_mean, nearest
+from instrc.runtime.boundary import copy_of, guarded, said_by
+from instrc.runtime.interpreter.documents import bare_name
+from instrc.schema.validation import validate
+from instrc.schema.wellformed import problems_of
+from instrc.testing.evaluation.dataset import DataSet, EvalCase
+from instrc.testing.evaluation.results import CheckResult, RunFacts
+from instrc.text.arguments import excerpt
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_object, equal, freeze
+
+# A check looks at one part of what a run has brought, at a path: a member of the value, or a step and a member of that.
+
+
+class CheckedRun(Struct, frozen=True, kw_only=True):
+    """What a function that checks is given: a case, and what the program has brought for it."""
+
+    case: EvalCase
+    run: RunFacts
+
+    @property
+    def input(self) -> Json:
+        """What the program was given."""
+        return self.case.input
+
+    @property
+    def expected(self) -> Json:
+        """What the case expects."""
+        return self.case.expected
+
+    @property
+    def value(self) -> Json:
+        """What the last step has brought."""
+        return self.run.value
+
+    def step(self, name: str) -> Json:
+        """Return what a step has brought, by its key or its name in the program; `LookupError` if there is no such step."""
+        steps = self.run.steps
+        key = name if name in steps else next((key for key in steps if bare_name(key) == bare_name(name)), None)
+        if key is None:
+            raise LookupError(name)
+        return steps[key]
+
+
+class CheckScore(NamedTuple):
+    """What a check says."""
+
+    score: float
+    """From 0 to 1."""
+    passed: bool
+    reason: str = ""
+
+
+Ask: TypeAlias = Callable[[str, Json, str | None], Awaitable[RunFacts]]
+"""Runs another program within the budget of the evaluation: its path, its input, its model."""
+Looked: TypeAlias = "CheckScore | Awaitable[CheckScore]"
+
+
+class CheckPlace(NamedTuple):
+    """Where a check is made."""
+
+    folder: Path
+    """Of the data set: files are looked up from there."""
+    ask: Ask
+
+
+class CheckKind(NamedTuple):
+    """A word for a check."""
+
+    make: Callable[[JsonObject, CheckPlace], Callable[[CheckedRun, Json, Json], Looked]]
+    """Takes its options; returns what is given a run, the part of it, and the part that is expected."""
+    options: tuple[str, ...] = ()
+    expects: bool = False
+    """It compares with what is expected, and says nothing of a case that expects nothing there."""
+
+
+class EvalCheck(NamedTuple):
+    """One check of a data set."""
+
+    name: str
+    look: Callable[[CheckedRun, Json, Json], Looked]
+    at: str = ""
+    expects: bool = False
+
+    def applies(self, case: EvalCase) -> bool:
+        """Tell whether it says something of a case."""
+        return not self.expects or expected_part(case, self.at) is not None
+
+    async def result(self, case: EvalCase, run: RunFacts) -> CheckResult:
+        """Return what it says of a run; a run that has not come to its end has failed."""
+        if run.error is not None:
+            return CheckResult(name=self.name, score=0.0, passed=False, reason=run.error)
+        seen = CheckedRun(case=case, run=run)
+        try:
+            part = part_of(seen, self.at)
+            wanted = expected_part(case, self.at)
+            looked = self.look(seen, part, None if wanted is None else wanted[0])
+            score = await looked if isawaitable(looked) else looked
+        except LookupError as error:
+            score = CheckScore(0.0, passed=False, reason=str(error.args[0]))
+        return CheckResult(name=self.name, score=score.score, passed=score.passed, reason="" if score.passed else score.reason)
+
+
+def part_of(seen: CheckedRun, at: str) -> Json:
+    """Return a part of what a run has brought: a member of its value, else of a step; `LookupError` with a sentence if none."""
+    value = seen.run.value
+    if not at or (isinstance(value, dict) and at in value):
+        return as_object(value)[at] if at else value
+    first, *rest = at.split(".")
+    if isinstance(value, dict) and first in value:
+        rest = [first, *rest]
+    else:
+        try:
+            value = seen.step(first)
+        except LookupError:
+            known = [*(value if isinstance(value, dict) else ()), *seen.run.steps]
+            raise LookupError(_missing(first, known)) from None
+    for token in rest:
+        if isinstance(value, dict) and token in value:
+            value = value[token]
+        elif isinstance(value, list) and token.isdecimal() and int(token) < len(value):
+            value = value[int(token)]
+        else:
+            raise LookupError(_missing(token, value if isinstance(value, dict) else ()))
+    return value
+
+
+def _missing(name: str, known: Iterable[str]) -> str:
+    there = list(known)
+    hint = did_you_mean(nearest(name, there)) or f"there is {', '.join(f'`{each}`' for each in there[:10]) or 'nothing'}"
+    return f"there is no `{name}`: {hint}"
+
+
+def expected_part(case: EvalCase, at: str) -> tuple[Json] | None:
+    """Return what a case expects at a path; `None` if nothing."""
+    if not case.expects:
+        return None
+    if not at:
+        return (case.expected,)
+    value = case.expected
+    if isinstance(value, dict) and at in value:
+        return (value[at],)
+    for token in at.split("."):
+        if not isinstance(value, dict) or token not in value:
+            return None
+        value = value[token]
+    return (value,)
+
+
+# The kinds of checks.
+
+
+def _equal(options: JsonObject, _place: CheckPlace) -> Callable[[CheckedRun, Json, Json], Looked]:
+    whole = _truth(options, "whole")
+
+    def look(_seen: CheckedRun, part: Json, expected: Json) -> CheckScore:
+        where = _difference(expected, part, whole=whole)
+        return CheckScore(float(where is None), where is None, where or "")
+
+    return look
+
+
+def _difference(expected: Json, actual: Json, *, whole: bool, at: str = "") -> str | None:
+    """Say where a value is not as expected; of objects only the members that are expected count, unless it is `whole`."""
+    if isinstance(expected, dict) and isinstance(actual, dict) and not whole:
+        for key, value in expected.items():
+            if key not in actual:
+                return f"`{at}{key}` is missing, instead of {_short(value)}"
+            if (found := _difference(value, actual[key], whole=whole, at=f"{at}{key}.")) is not None:
+                return found
+        return None
+    if equal(expected, actual):
+        return None
+    where = f"`{at.removesuffix('.')}` is " if at else ""
+    return f"{where}{_short(actual)} instead of {_short(expected)}"
+
+
+def _short(value: Json) -> str:
+    text = dumps(value, indent=False)
+    return text if len(text) <= 120 else f"{text[:119]}…"
+
+
+def _schema(options: JsonObject, _place: CheckPlace) -> Callable[[CheckedRun, Json, Json], Looked]:
+    schema = options.get("schema")
+    if not isinstance(schema, dict | bool):
+        raise ValueError("`schema` is a JSON Schema")  # noqa: EM101, TRY003, TRY004  -- told with the name of the check
+    if wrong := problems_of(schema):
+        raise CompileError(wrong)
+
+    def look(_seen: CheckedRun, part: Json, _expected: Json) -> CheckScore:
+        found = validate(part, schema, most=1)
+        return CheckScore(float(not found), not found, f"at `{found[0].instance or '/'}`: {found[0].message}" if found else "")
+
+    return look
+
+
+def _number(options: JsonObject, _place: CheckPlace) -> Callable[[CheckedRun, Json, Json], Looked]:
+    within, relative = _float(options, "within", 0.0), _float(options, "relative", 0.0)
+
+    def look(_seen: CheckedRun, part: Json, expected: Json) -> CheckScore:
+        if not _is_number(part) or not _is_number(expected):
+            return CheckScore(0.0, passed=False, reason=f"{_short(part)} instead of a number near {_short(expected)}")
+        near = abs(part - expected) <= max(within, relative * abs(expected))
+        return CheckScore(float(near), near, f"{_short(part)} is not near {_short(expected)}")
+
+    return look
+
+
+def _set(options: JsonObject, _place: CheckPlace) -> Callable[[CheckedRun, Json, Json], Looked]:
+    least = _float(options, "precision", 1.0), _float(options, "recall", 1.0)
+
+    def look(_seen: CheckedRun, part: Json, expected: Json) -> CheckScore:
+        if not isinstance(part, list) or not isinstance(expected, list):
+            return CheckScore(0.0, passed=False, reason=f"{_short(part)} and {_short(expected)} are not both lists")
+        said, right = {freeze(each) for each in part}, {freeze(each) for each in expected}
+        both = len(said & right)
+        precision, recall = (both / len(said) if said else 1.0), (both / len(right) if right else 1.0)
+        score = 2 * both / (len(said) + len(right)) if said or right else 1.0
+        passed = precision >= least[0] and recall >= least[1]
+        return CheckScore(
+            score, passed, f"precision {precision:.2f}, recall {recall:.2f}: {_short(part)} instead of {_short(expected)}"
+        )
+
+    return look
+
+
+def _metric(options: JsonObject, _place: CheckPlace) -> Callable[[CheckedRun, Json, Json], Looked]:
+    name = options.get("metric")
+    if not isinstance(name, str) or "$" not in name:
+        raise ValueError("`metric` is the name of a metric, as `$score` or `draft.$score`")  # noqa: EM101, TRY003  -- as above
+    least, most = _float(options, "min", -float("inf")), _float(options, "max", float("inf"))
+
+    def look(seen: CheckedRun, _part: Json, _expected: Json) -> CheckScore:
+        found = [value for path, value in seen.run.metrics.items() if bare_path(path).endswith(f".{bare_path(name)}")]
+        outside = [value for value in found if not _is_number(value) or not least <= value <= most]
+        passed = bool(found) and not outside
+        return CheckScore(float(passed), passed, f"`{name}` is {_short(outside[0])}" if outside else f"no answer has `{name}`")
+
+    return look
+
+
+def bare_path(path: str) -> str:
+    """Return a path of a metric with bare names of steps."""
+    return ".".join(token if "$" in token else bare_name(token) for token in path.split("."))
+
+
+KINDS: Mapping[str, CheckKind] = {
+    "equal": CheckKind(_equal, ("whole",), expects=True),
+    "schema": CheckKind(_schema, ("schema",)),
+    "number": CheckKind(_number, ("within", "relative"), expects=True),
+    "set": CheckKind(_set, ("precision", "recall"), expects=True),
+    "metric": CheckKind(_metric, ("metric", "min", "max")),
+}
+"""By the word of each; later rooms have more."""
+
+
+def _is_number(value: Json) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _float(options: JsonObject, name: str, otherwise: float) -> float:
+    value = options.get(name, otherwise)
+    if not _is_number(value) or value != value:  # noqa: PLR0124  -- NaN
+        message = f"`{name}` is a number"
+        raise ValueError(message)
+    return value
+
+
+def _truth(options: JsonObject, name: str) -> bool:
+    value = options.get(name, False)
+    if not isinstance(value, bool):
+        message = f"`{name}` is true or false"
+        raise ValueError(message)  # noqa: TRY004  -- told with the name of the check
+    return value
+
+
+# Functions of Python: given by the caller, never by a data set.
+
+
+class CheckFunction(Protocol):
+    """Looks at a run, and gives back true, false, a number from 0 to 1 (from 0.5 on it passes), or a text of what is wrong."""
+
+    def __call__(self, run: CheckedRun, /) -> object:
+        """Look at one run."""
+
+
+def check_of_function(name: str, function: CheckFunction) -> EvalCheck:
+    """Return a function of a caller as a check; what it raises is why a run has not passed."""
+
+    async def look(seen: CheckedRun, _part: Json, _expected: Json) -> CheckScore:
+        try:
+            with guarded():
+                found = function(_apart(seen))
+                said = await found if isawaitable(found) else found
+        except Exception as error:  # noqa: BLE001  -- it is anybody's
+            return CheckScore(0.0, passed=False, reason=f"the check raised {said_by(getattr(error, 'error', error))}")
+        if said is None or isinstance(said, str):
+            return CheckScore(float(not said), not said, said or "")
+        if isinstance(said, bool | int | float) and 0 <= said <= 1 and isfinite(said):
+            return CheckScore(float(said), float(said) >= 0.5, f"{name} is {said:g}" if not isinstance(said, bool) else "")
+        reason = f"the check gave {excerpt(said)}: it gives true, false, a number from 0 to 1, or a text of what is wrong"
+        return CheckScore(0.0, passed=False, reason=reason)
+
+    return EvalCheck(name, look)
+
+
+def _apart(seen: CheckedRun) -> CheckedRun:
+    """Return a run that shares nothing with ours."""
+    case, run = seen.case, seen.run
+    return CheckedRun(
+        case=replace(case, input=copy_of(case.input), expected=copy_of(case.expected)),
+        run=replace(run, value=copy_of(run.value), steps=copy_of(run.steps), metrics=copy_of(run.metrics)),
+    )
+
+
+# The checks of a data set.
+
+
+def checks_of(
+    data: DataSet, functions: Mapping[str, CheckFunction], kinds: Mapping[str, CheckKind], place: CheckPlace
+) -> tuple[EvalCheck, ...]:
+    """Return the checks of a data set: its own, the functions that are given, and equality of all else that is expected.
+
+    A `CompileError` tells all that is wrong with them.
+    """
+    found: list[EvalCheck] = []
+    wrong: list[Problem] = []
+    for name, said in data.checks.items():
+        options: Json = {"check": said} if isinstance(said, str) else said
+        try:
+            found.append(_made(name, options, kinds, place))
+        except ValueError as error:
+            wrong.append(InvalidDataSet(at=data.at, what=f"check `{name}`", reason=str(error)))
+        except CompileError as error:
+            reason = error.problems[0].message
+            wrong.append(InvalidDataSet(at=data.at, what=f"check `{name}`", reason=reason))
+    if wrong:
+        raise CompileError(wrong)
+    found += [check_of_function(name, function) for name, function in functions.items()]
+    covered = {check.at for check in found if check.expects}
+    if "" not in covered:
+        found += [
+            EvalCheck(at or "value", _equal({}, place), at, expects=True) for at in _expected_paths(data) if at not in covered
+        ]
+    return tuple(found) or (EvalCheck("done", lambda *_: CheckScore(1.0, passed=True)),)
+
+
+def _made(name: str, options: Json, kinds: Mapping[str, CheckKind], place: CheckPlace) -> EvalCheck:
+    word = options.get("check") if isinstance(options, dict) else None
+    if not isinstance(options, dict) or not isinstance(word, str) or word not in kinds:
+        hint = did_you_mean(nearest(str(word), kinds)) or f"there are {', '.join(f'`{kind}`' for kind in kinds)}"
+        if word == "function":
+            hint = f"functions are given on the command line, `--check {name}=module:function`, or by `checks=` in Python"
+        message = f"no check is called `{word}`: {hint}"
+        raise ValueError(message)
+    kind = kinds[word]
+    for key in options:
+        if key not in {"check", "at", *kind.options}:
+            hint = did_you_mean(nearest(key, ("at", *kind.options))) or f"there are {', '.join(('at', *kind.options))}"
+            message = f"`{key}` says nothing to `{word}`: {hint}"
+            raise ValueError(message)
+    at = options.get("at", name if kind.expects else "")
+    if not isinstance(at, str):
+        message = "`at` is a path, as `label` or `decide.label`"
+        raise ValueError(message)  # noqa: TRY004  -- told with the name of the check
+    return EvalCheck(name, kind.make(options, place), at, kind.expects)
+
+
+def _expected_paths(data: DataSet) -> list[str]:
+    """Return the members that cases expect, `""` for an expected value that is no object."""
+    found: dict[str, None] = {}
+    for case in data.cases:
+        if case.expects:
+            found |= dict.fromkeys(case.expected if isinstance(case.expected, dict) else [""])
+    return list(found)

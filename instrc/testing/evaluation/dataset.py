@@ -1,0 +1,254 @@
+"""Data sets of evaluations: cases with inputs and expected results, from JSON Lines, YAML or Python."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import isfinite
+from pathlib import Path
+from typing import Final, Literal, cast
+
+from msgspec import Struct, field
+
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.problems.runs import InvalidDataSet
+from instrc.problems.suggest import did_you_mean, nearest
+from instrc.runtime.boundary import guarded, said_by
+from instrc.text.files import is_regular
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, Location, listing
+from instrc.text.source import Source, Span
+from instrc.tools.python_values import json_of
+from instrc.tools.sources import Given, of_text, of_value
+from instrc.tools.yaml_text import of_yaml
+from instrc.vibes.find_files import is_folder, read_text, readable
+
+# A data set `NAME.eval.jsonl` belongs to `NAME.aug` (or `NAME.vibe.json`) in the same folder; each line is a case.
+#
+# A first line without `input` says what holds for all: `checks`, `activities`, `repeat`, `min`.
+# YAML has these beside `cases`, and so has what pydantic-evals writes: `inputs`, `expected_output`, `metadata`, `evaluators`.
+
+
+ENDINGS: Final = (".eval.jsonl", ".eval.yaml", ".eval.yml")
+"""Of the data sets that are found beside programs; one of Python is run only where it is named."""
+CASES: Final = 100_000
+"""Cases of one data set."""
+
+_OF_CASE: Final = ("id", "input", "expected", "tags", "weight", "answers", "metadata")
+_OF_SET: Final = ("name", "checks", "activities", "repeat", "min", "evaluators")
+_PYDANTIC: Final = {"name": "id", "inputs": "input", "expected_output": "expected"}
+"""Members of a case as pydantic-evals calls them."""
+
+
+class EvalCase(Struct, frozen=True, kw_only=True):
+    """One case: what a program is given, and what is expected of it."""
+
+    id: str
+    input: Json = None
+    expected: Json = None
+    """The value of the program or a part of it; of an object the members that are written count, also steps by their names."""
+    expects: bool = False
+    """Whether something is expected: that may be `null`."""
+    tags: tuple[str, ...] = ()
+    weight: float = 1.0
+    answers: JsonObject = field(default_factory=dict)
+    """What activities give back and people answer, by their names."""
+    at: Span | None = None
+
+    def refused(self, reason: str) -> InvalidDataSet:
+        """Return the problem that the case cannot be used."""
+        return InvalidDataSet(at=self.at, what=f"case `{self.id}`", reason=reason)
+
+
+class DataSet(Struct, frozen=True, kw_only=True):
+    """The cases of one program, and what holds for all of them."""
+
+    cases: tuple[EvalCase, ...]
+    checks: JsonObject = field(default_factory=dict)
+    """By name: the word of a check, or an object with `check` and its options."""
+    activities: Literal["invented", "real"] = "invented"
+    """Whether activities are called; their results are made from their schemas otherwise, where a case does not give them."""
+    repeat: int = 1
+    minimum: Mapping[str, float] = field(default_factory=dict)
+    """The rates that the gate demands, by check; `pass` for all checks together."""
+    folder: Path = Path()
+    """Where files are looked up that a check names."""
+    at: Span | None = None
+
+
+def read_data_set(path: str, report: Report) -> DataSet | None:
+    """Return the data set in a file; `None` with the problems that are wrong with it.
+
+    A file of Python is run: it has a function `cases`, which yields the cases as dictionaries.
+    """
+    given = _given(path, report)
+    return None if given is None else data_set_of(given, Path(path).parent, report)
+
+
+def _given(path: str, report: Report) -> Given | None:
+    try:
+        if path.endswith(".py"):
+            return of_value(_made_by(path)) if readable(path, report) else None
+        source = read_text(path, report)
+        if source is None:
+            return None
+        return of_yaml(source) if path.endswith((".yaml", ".yml")) else of_text(source)
+    except CompileError as error:
+        report.take(error)
+        return None
+
+
+def _made_by(path: str) -> object:
+    """Return what the function `cases` of a file gives."""
+    try:
+        with guarded():
+            made = runpy.run_path(path).get("cases")
+            if not callable(made):
+                raise TypeError("it has no function `cases`")  # noqa: EM101, TRY003, TRY301  -- told below like the others
+            return json_of([*made()])
+    except Exception as error:
+        at = Source(path, "").whole()
+        raise CompileError([InvalidDataSet(at=at, what="the file", reason=said_by(getattr(error, "error", error)))]) from error
+
+
+def data_set_of(given: Given, folder: Path, report: Report) -> DataSet | None:
+    """Return the data set that a value says: a list of cases, or an object with `cases`; `None` with problems."""
+    wrong: list[InvalidDataSet] = []
+    value = given.value
+    head: JsonObject = {}
+    place: Location = ()
+    if isinstance(value, dict) and "cases" in value:
+        head, place = {key: part for key, part in value.items() if key not in {"cases", "$schema"}}, ("cases",)
+        items = list(enumerate(listing(value["cases"])))
+    else:
+        items = list(enumerate(value if isinstance(value, list) else [value]))
+        if items and isinstance(first := items[0][1], dict) and first.keys().isdisjoint({"input", "inputs"}):
+            head, items = first, items[1:]
+    cases = [_case(item, number, given.locate((*place, number)), wrong) for number, item in items[:CASES]]
+    ids: set[str] = set()
+    for case in cases:
+        if case.id in ids:
+            wrong.append(case.refused("another case has this id"))
+        ids.add(case.id)
+    at = given.locate(())
+    if not cases or len(items) > CASES:
+        wrong.append(InvalidDataSet(at=at, what="the file", reason=f"it has {len(items):,} cases, and needs from 1 to {CASES:,}"))
+    made = _set(head, tuple(cases), folder, at, wrong)
+    report.problems += [*given.problems, *wrong]
+    return None if wrong or any(problem.severity == "error" for problem in given.problems) else made
+
+
+def _case(item: Json, number: int, at: Span | None, wrong: list[InvalidDataSet]) -> EvalCase:
+    said = {_PYDANTIC.get(key, key): value for key, value in item.items()} if isinstance(item, dict) else {}
+    name = said.get("id")
+    written = str(name) if isinstance(name, str | int) and not isinstance(name, bool) and name != "" else f"case {number + 1}"
+
+    def refuse(reason: str) -> None:
+        wrong.append(InvalidDataSet(at=at, what=f"case `{written}`", reason=reason))
+
+    if "input" not in said:
+        refuse("it has no `input`")
+    if said.pop("evaluators", None):
+        refuse("it has evaluators of its own: write them as `checks` of the set")
+    _refuse_unknown(said, _OF_CASE, refuse)
+    meta = said.get("metadata")
+    about: JsonObject = {key: meta[key] for key in ("tags", "weight") if key in meta} if isinstance(meta, dict) else {}
+    about |= said
+    tags, weight, answers = about.get("tags", []), about.get("weight", 1), said.get("answers", {})
+    tags = [tags] if isinstance(tags, str) else tags
+    if not isinstance(tags, list) or not all(isinstance(tag, str) and tag for tag in tags):
+        refuse("`tags` is a list of texts")
+        tags = []
+    if not isinstance(weight, int | float) or isinstance(weight, bool) or not (isfinite(weight) and weight > 0):
+        refuse("`weight` is a number above 0")
+        weight = 1
+    if not isinstance(answers, dict):
+        refuse("`answers` is an object: what activities give back and people answer, by their names")
+        answers = {}
+    expects = "expected" in said and not (isinstance(item, dict) and item.get("expected_output", 0) is None)
+    return EvalCase(
+        id=written,
+        input=said.get("input"),
+        expected=said.get("expected"),
+        expects=expects,
+        tags=tuple(map(str, tags)),
+        weight=float(weight),
+        answers=answers,
+        at=at,
+    )
+
+
+def _set(head: JsonObject, cases: tuple[EvalCase, ...], folder: Path, at: Span | None, wrong: list[InvalidDataSet]) -> DataSet:
+    def refuse(reason: str) -> None:
+        wrong.append(InvalidDataSet(at=at, what="what it says of all cases", reason=reason))
+
+    _refuse_unknown(head, _OF_SET, refuse)
+    checks, repeat, minimum = head.get("checks", {}), head.get("repeat", 1), head.get("min", {})
+    if not isinstance(checks, dict):
+        refuse("`checks` is an object: what is checked, by name")
+        checks = {}
+    for evaluator in listing(head.get("evaluators")):
+        if evaluator == "EqualsExpected" or (isinstance(evaluator, dict) and evaluator.keys() == {"EqualsExpected"}):
+            checks = {**checks, "EqualsExpected": {"check": "equal", "at": "", "whole": True}}
+        else:
+            refuse(f"the evaluator {dumps(evaluator, indent=False)[:60]} is not known: write a check of ours under `checks`")
+    if not isinstance(repeat, int) or isinstance(repeat, bool) or not 1 <= repeat <= 1000:
+        refuse("`repeat` is a whole number from 1 to 1,000")
+        repeat = 1
+    if (activities := head.get("activities", "invented")) not in {"invented", "real"}:
+        refuse("`activities` is `invented` or `real`")
+    try:
+        least = minimum_of(minimum if isinstance(minimum, dict) else {"pass": minimum})
+    except ValueError as error:
+        refuse(f"`min` {error}")
+        least = {}
+    real: Literal["real", "invented"] = "real" if activities == "real" else "invented"
+    return DataSet(cases=cases, checks=checks, activities=real, repeat=repeat, minimum=least, folder=folder, at=at)
+
+
+def minimum_of(given: Mapping[str, object]) -> dict[str, float]:
+    """Return the rates that a gate demands; `ValueError` if one is no share."""
+    for name, value in given.items():
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
+            message = f"of `{name}` is a number from 0 to 1"
+            raise ValueError(message)
+    return {name: float(cast("float", value)) for name, value in given.items()}
+
+
+def _refuse_unknown(said: Mapping[str, object], known: tuple[str, ...], refuse: Callable[[str], None]) -> None:
+    for key in said:
+        if key not in known:
+            refuse(f"`{key}` says nothing here: {did_you_mean(nearest(key, known)) or 'there are ' + ', '.join(known)}")
+
+
+# The programs that data sets belong to.
+
+
+def data_sets_at(path: str, report: Report) -> Iterator[tuple[str, str]]:
+    """Yield the programs and their data sets that a path leads to: a program, a data set, or a folder of them."""
+    if is_folder(path):
+        files = sorted(file for ending in ENDINGS for file in Path(path).rglob(f"*{ending}"))
+        shown = [file for file in files if not any(part.startswith(".") for part in file.parts[len(Path(path).parts) :])]
+        yield from ((_program(file), str(file)) for file in shown)
+    elif path.endswith((*ENDINGS, ".eval.py")):
+        yield _program(Path(path)), path
+    elif readable(path, report):
+        stem = Path(path).name.partition(".")[0]
+        found = [str(place) for ending in ENDINGS if is_regular(str(place := Path(path).with_name(stem + ending)))]
+        if not found:
+            reason = f"there is no `{stem}{ENDINGS[0]}` beside it"
+            report.add(InvalidDataSet(at=Source(path, "").whole(), what=f"the data set of `{path}`", reason=reason))
+        yield from ((path, each) for each in found)
+
+
+def _program(file: Path) -> str:
+    stem = file.name.rpartition(".eval.")[0]
+    vibe = file.with_name(f"{stem}.vibe.json")
+    program = file.with_name(f"{stem}.aug")
+    return str(vibe if is_regular(str(vibe)) and not is_regular(str(program)) else program)
+
+
+def cases_of(values: Iterable[object]) -> Given:
+    """Return cases that are given in Python, as a value without places."""
+    return of_value(json_of([*values], as_input=True))

@@ -1,0 +1,88 @@
+"""Evaluations for others: cases that `instrc test` replays, and data sets of pydantic-evals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from instrc.runtime.interpreter.documents import bare_name
+from instrc.runtime.traces import Event, steps_of
+from instrc.testing.evaluation.dataset import DataSet
+from instrc.testing.evaluation.results import CaseResult, EvaluationResult
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, mapping
+
+
+def recorded_cases(found: EvaluationResult, traces: Mapping[str, Sequence[Event]]) -> str:
+    """Return a file of cases with the first run of each case: the answers that were accepted, and what came of them.
+
+    `traces` are the events of runs, by their ids.  Runs without a trace or without an answer are left out.
+    """
+    first = [results[0] for results in found.by_case().values()]
+    parts = [_recorded(each, traces[each.trace]) for each in first if traces.get(each.trace) and not each.unanswered]
+    return f"# {found.program}: recorded by `instrc eval --record`, with {found.model}\n\n" + "\n".join(parts)
+
+
+def _recorded(result: CaseResult, events: Sequence[Event]) -> str:
+    answers = _answers(events)
+    title = " ".join(result.case.split()) or "case"
+    ended: JsonObject = {"value": result.value}
+    if result.error is not None:
+        failed = next((event["outcome"] for event in reversed(events) if event["event"] == "ended"), None)
+        ended = {"error": {"message": failed["error"]["message"]}} if failed is not None and failed["status"] == "failed" else {}
+    blocks = {"input": result.input, "answers": answers, **ended}
+    return f"## {title}\n\n" + "".join(_block(word, value) for word, value in blocks.items())
+
+
+def _block(word: str, value: Json) -> str:
+    fence = "```"
+    text = dumps(value)
+    while fence in text:
+        fence += "`"
+    return f"{fence}json {word}\n{text}\n{fence}\n"
+
+
+def _answers(events: Iterable[Event]) -> JsonObject:
+    """Return what was accepted of models, people and activities: by the name of a step that answers once, else by commands."""
+    about: dict[str, tuple[str, ...]] = {}
+    values: dict[str, Json] = {}
+    for event in events:
+        if "/" in event["run"] or "id" not in event:
+            continue  # what a process below it did is the result of its activity
+        command = event["id"].partition("#")[0]
+        match event["event"]:
+            case "asked" | "question":
+                about[command] = tuple(steps_of(event))
+            case "called" | "launched":
+                about[command] = (event.get("step", command.rpartition(".")[2]),)
+            case "answered" if not event["complaints"]:
+                values[command] = event["answer"]
+            case "told":
+                about[command] = tuple(steps_of(event))
+                values[command] = event["answer"]
+            case "returned":
+                values[command] = event.get("output")
+            case "failed":
+                values[command] = {"fail": {"message": str(event["error"]), "code": event.get("code")}}
+            case _:
+                pass
+    found: JsonObject = {}
+    names = [bare_name(steps[0]) for steps in about.values() if len(steps) == 1]
+    for command, value in values.items():
+        steps = about.get(command, ())
+        once = len(steps) == 1 and names.count(bare_name(steps[0])) == 1
+        found[bare_name(steps[0]) if once else command] = [value] if isinstance(value, list) else value
+    return found
+
+
+def pydantic_evals(data: DataSet, name: str) -> str:
+    """Return a data set as pydantic-evals reads it: JSON, which is YAML too.
+
+    It compares whole values with `EqualsExpected`; our other checks stay here.
+    """
+    cases: list[Json] = []
+    for case in data.cases:
+        about: JsonObject = {"tags": [*case.tags], "weight": case.weight}
+        made: JsonObject = {"name": case.id, "inputs": case.input, "metadata": about}
+        cases.append({**made, "expected_output": case.expected} if case.expects else made)
+    whole = [each for each in data.checks.values() if mapping(each).get("whole") is True and mapping(each).get("at") == ""]
+    return f"{dumps({'name': name, 'cases': cases, 'evaluators': ['EqualsExpected'] if whole else []})}\n"

@@ -1,0 +1,179 @@
+"""An evaluation, or two versions side by side, as one page that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Final, cast
+
+from instrc.runtime.traces import Event, steps_of
+from instrc.testing.evaluation.report import Section, heading, remarks, totals, why
+from instrc.testing.evaluation.results import CaseResult, EvaluationResult
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
+from instrc.text.visible import visible_lines
+
+TRACES: Final = 200
+"""Failed runs whose traces are shown."""
+_LONGEST: Final = 20_000
+"""Letters of a part of a trace."""
+_EXCERPT: Final = 160
+"""Letters of a value in the table."""
+
+_STYLE = """
+:root { color-scheme: light dark; --line: #8884; --soft: #8881; --good: #1a7f4b; --bad: #c0392b; --accent: #3b6fe0; }
+@media (prefers-color-scheme: dark) { :root { --good: #4cc38a; --bad: #ff8a7a; --accent: #8fb0ff; } }
+html { background: Canvas; color: CanvasText; }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 90rem; padding: 0 1rem; }
+h1 { font-size: 1.4rem; margin-bottom: .2rem; } h2 { font-size: 1.1rem; margin: 1.8rem 0 .4rem; }
+h1, h2, td, th { overflow-wrap: anywhere; } .sub { margin: .1rem 0; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .7rem; border-bottom: 1px solid var(--line); }
+th { background: var(--soft); white-space: nowrap; } .cases { width: 100%; } .cases td { min-width: 3.5rem; }
+th button { all: unset; cursor: pointer; font-weight: 600; } th button:focus-visible { outline: 2px solid var(--accent); }
+th[aria-sort=ascending] button::after { content: " ▲"; } th[aria-sort=descending] button::after { content: " ▼"; }
+.good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); font-weight: 600; }
+.tools { display: flex; gap: 1rem; flex-wrap: wrap; margin: .6rem 0; }
+.tools input[type=search] { font: inherit; padding: .2rem .5rem; }
+summary { cursor: pointer; } h3 { font-size: .85rem; margin: .6rem 0 .1rem; }
+pre { background: var(--soft); padding: .5rem .7rem; border-radius: 6px; overflow: auto; max-height: 22rem; margin: .1rem 0;
+  white-space: pre-wrap; overflow-wrap: anywhere; font-size: 12.5px; }
+@media print { .tools { display: none; } }
+"""
+_SCRIPT = """
+for (const table of document.querySelectorAll("table.cases")) {
+  const body = table.tBodies[0], box = table.closest("section"), rows = [...body.rows];
+  const key = (row, at) => { const cell = row.cells[at], value = cell.dataset.sort ?? cell.textContent; return value; };
+  table.tHead.querySelectorAll("button").forEach((button) => button.addEventListener("click", () => {
+    const head = button.parentElement, down = head.getAttribute("aria-sort") === "ascending", at = head.cellIndex;
+    for (const each of table.tHead.rows[0].cells) each.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const sign = down ? -1 : 1, order = (a, b) => sign * key(a, at).localeCompare(key(b, at), undefined, { numeric: true });
+    body.append(...[...body.rows].sort(order));
+  }));
+  const show = () => {
+    const words = box.querySelector("[type=search]").value.toLowerCase();
+    const kinds = [...box.querySelectorAll("[type=checkbox]:checked")].map((each) => each.value);
+    let seen = 0;
+    for (const row of rows) {
+      row.hidden = !kinds.every((kind) => row.dataset.is.includes(kind)) || !row.textContent.toLowerCase().includes(words);
+      seen += !row.hidden;
+    }
+    box.querySelector("output").textContent = `${seen} of ${rows.length} cases`;
+  };
+  box.querySelectorAll("input").forEach((each) => each.addEventListener("input", show));
+  show();
+}
+"""
+
+
+def page_of(
+    title: str,
+    found: Sequence[tuple[Sequence[EvaluationResult], Sequence[Section]]],
+    traces: Mapping[str, Sequence[Event]],
+) -> str:
+    """Return the page: for each program its tables, and its cases, of two versions side by side.
+
+    `found` has for each program its versions, the earlier one first, and its tables; `traces` the events of runs, by their ids.
+    """
+    parts = "".join(_program(versions, tables, traces) for versions, tables in found)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{_text(title)}</title>'
+        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body><main>'
+        f"<h1>{_text(title)}</h1>{parts}</main><script>{_SCRIPT}</script></body></html>\n"
+    )
+
+
+def _program(versions: Sequence[EvaluationResult], tables: Sequence[Section], traces: Mapping[str, Sequence[Event]]) -> str:
+    about = ""
+    for each in versions:
+        about += f"<h2>{_text(heading(each))}</h2>"
+        about += "".join(f'<p class="sub">{_text(said)}</p>' for said in (*remarks(each), totals(each)))
+    shown = "".join(_table(table) for table in tables)
+    return f"<section>{about}{shown}{_cases(versions, traces)}</section>"
+
+
+def _table(table: Section) -> str:
+    head = "".join(f'<th scope="col">{_text(name)}</th>' for name in table.header)
+    rows = "".join(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in table.rows)
+    return (
+        f'<h2>{_text(table.title)}</h2><div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+    )
+
+
+def _cases(versions: Sequence[EvaluationResult], traces: Mapping[str, Sequence[Event]]) -> str:
+    """Return the table of all cases; the script of the page sorts and filters it, which also shows whole without scripts."""
+    names = [each.version or each.model for each in versions] if len(versions) > 1 else ["result"]
+    header = ["case", "tags", "input", "expected"]
+    for name in names:
+        header += [name, "tokens", "seconds"]
+    head = "".join(f'<th scope="col"><button type="button">{_text(name)}</button></th>' for name in header)
+    by_case = [each.by_case() for each in versions]
+    order = dict.fromkeys(case for results in by_case for case in results)
+    rows = "".join(_row(case, [results.get(case, []) for results in by_case], traces) for case in order)
+    kinds = {"failed": "only failed", **({"changed": "only changed"} if len(versions) > 1 else {})}
+    boxes = "".join(f'<label><input type="checkbox" value="{kind}"> {label}</label>' for kind, label in kinds.items())
+    tools = (
+        f'<div class="tools"><input type="search" placeholder="Find" aria-label="Find in cases">{boxes}<output></output></div>'
+    )
+    table = f'<div class="wide"><table class="cases"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+    return f"<h2>Cases</h2>{tools}{table}"
+
+
+def _row(case: str, versions: Sequence[Sequence[CaseResult]], traces: Mapping[str, Sequence[Event]]) -> str:
+    first = next(results[0] for results in versions if results)
+    shares = [sum(result.passed for result in results) / len(results) if results else 0.0 for results in versions]
+    kinds = " ".join([*(["failed"] if min(shares) < 1 else []), *(["changed"] if len(set(shares)) > 1 else [])])
+    expected = "" if first.expected is None else _folded(first.expected)
+    cells = f"<td>{_text(case)}</td><td>{_text(', '.join(first.tags))}</td><td>{_folded(first.input)}</td><td>{expected}</td>"
+    for results, share in zip(versions, shares, strict=True):
+        cells += _result(results, share, traces) if results else '<td data-sort="-1">not run</td><td></td><td></td>'
+    return f'<tr data-is="{kinds}">{cells}</tr>'
+
+
+def _result(results: Sequence[CaseResult], share: float, traces: Mapping[str, Sequence[Event]]) -> str:
+    """Return the cells of one version: how many runs passed, what the worst of them has brought, and how."""
+    shown = min(results, key=lambda result: result.passed)
+    count = "" if len(results) == 1 else f" {sum(result.passed for result in results)}/{len(results)}"
+    mark = f'<span class="good">✓ passed{count}</span>' if share == 1 else f'<span class="bad">✗ failed{count}</span>'
+    value = f"<pre>{_text(dumps(shown.value))}</pre>" if shown.error is None else ""
+    wrong = "" if shown.passed else f"<div>{_text(why(shown))}</div>"
+    events = "".join(map(_event, traces.get(shown.trace, ())))
+    inside = f"<h3>Value</h3>{value}{events}" if value or events else ""
+    details = f"<details><summary>{_text(_excerpt(shown.value))}</summary>{inside}</details>" if inside else ""
+    tokens, seconds = sum(result.tokens for result in results), sum(result.seconds for result in results)
+    return f'<td data-sort="{share}">{mark}{wrong}{details}</td><td>{tokens}</td><td>{seconds:.2f}</td>'
+
+
+_SHOWN: Final = {
+    "asked": (("sent", "Asked"),),
+    "answered": (("answer", "Answered"), ("complaints", "Not accepted, because")),
+    "called": (("input", "Called with"),),
+    "returned": (("output", "Returned"),),
+    "failed": (("error", "Failed"),),
+}
+
+
+def _event(event: Event) -> str:
+    said: Mapping[str, object] = event
+    parts = [(title, said[name]) for name, title in _SHOWN.get(event["event"], ()) if said.get(name) not in (None, [], "")]
+    texts = [(title, value if isinstance(value, str) else dumps(cast("Json", value))) for title, value in parts]
+    about = ", ".join(steps_of(event)) or event.get("activity", "")
+    return "".join(f"<h3>{title} {_text(about)}</h3><pre>{_text(text[:_LONGEST])}</pre>" for title, text in texts)
+
+
+def _folded(value: Json) -> str:
+    """Return a value: a short one as it is, a long one behind its beginning."""
+    short, whole = _excerpt(value), value if isinstance(value, str) else dumps(value)
+    return (
+        f"<details><summary>{_text(short)}</summary><pre>{_text(whole)}</pre></details>" if short.endswith("…") else _text(short)
+    )
+
+
+def _excerpt(value: Json) -> str:
+    text = value if isinstance(value, str) else dumps(value, indent=False)
+    return text if len(text) <= _EXCERPT else f"{text[: _EXCERPT - 1]}…"
+
+
+def _text(text: str) -> str:
+    return escape(visible_lines(text), quote=True)

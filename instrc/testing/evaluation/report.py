@@ -1,0 +1,333 @@
+"""What an evaluation has found, in figures: rates with intervals, what was used, the worst cases; as text, Markdown and JUnit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import ceil
+from typing import Final, Literal, NamedTuple, TypeAlias
+from xml.sax.saxutils import escape, quoteattr
+
+import msgspec
+from msgspec import Struct
+
+from instrc.testing.evaluation.results import CaseResult, EvaluationResult, StepUse, total_cost
+from instrc.testing.evaluation.statistics import Rate, rate
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject
+
+ALL: Final = "pass"
+"""The name of all checks together: a case passes if each of them does."""
+WORST: Final = 10
+"""Cases that a report shows as the worst."""
+_LEAST_TAG: Final = 2
+"""Cases of a tag that has a row of its own."""
+
+
+class CheckSummary(Struct, frozen=True):
+    """One check, or all, over all cases or those of a tag."""
+
+    name: str
+    passed: Rate
+    score: float
+
+
+class StepSummary(Struct, frozen=True):
+    """What one step took over all runs that were made, those that were kept from before included."""
+
+    step: str
+    requests: int
+    rejected: int
+    """Runs whose first answer was not accepted."""
+    answers: int
+    """Runs that came to the step."""
+    input_tokens: int
+    output_tokens: int
+    p50: float
+    """Seconds."""
+    p95: float
+    cost: float | None
+
+
+GateVerdict: TypeAlias = Literal["kept", "missed", "too few cases"]
+
+
+class Gate(NamedTuple):
+    """Whether a demanded rate is kept, by the interval of the rate."""
+
+    check: str
+    demanded: float
+    verdict: GateVerdict
+
+
+def summaries(found: EvaluationResult, tag: str | None = None) -> list[CheckSummary]:
+    """Return all checks together, and then each; without cases none."""
+    made = []
+    weights = {result.case: result.weight for result in found.results}
+    for name in (None, *found.checks):
+        passes, scores = found.passes(name, tag), found.scores(name, tag)
+        if passes:
+            each = [weights[case] for case in passes]
+            score = sum(weights[case] * score for case, score in scores.items()) / sum(each)
+            made.append(CheckSummary(name or ALL, rate(list(passes.values()), each), score))
+    return made if len(found.checks) > 1 else made[:1] if tag else made
+
+
+def by_tag(found: EvaluationResult) -> dict[str, CheckSummary]:
+    """Return the rate of all checks together for each tag that several cases have."""
+    made = {tag: summaries(found, tag)[0] for tag in found.tags}
+    return {tag: each for tag, each in made.items() if each.passed.cases >= _LEAST_TAG}
+
+
+def steps_of_runs(found: EvaluationResult) -> list[StepSummary]:
+    """Return what each step took."""
+    uses: dict[str, list[StepUse]] = {}
+    for result in found.results:
+        for use in result.steps:
+            uses.setdefault(use.step, []).append(use)
+    return [
+        StepSummary(
+            step,
+            sum(use.requests for use in each),
+            sum(use.rejected > 0 for use in each),
+            len(each),
+            sum(use.input_tokens for use in each),
+            sum(use.output_tokens for use in each),
+            quantile([use.seconds for use in each], 0.5),
+            quantile([use.seconds for use in each], 0.95),
+            total_cost(each),
+        )
+        for step, each in uses.items()
+    ]
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Return the smallest value that a share of the values does not exceed; 0 of none."""
+    ordered = sorted(values)
+    return ordered[max(ceil(share * len(ordered)) - 1, 0)] if ordered else 0.0
+
+
+def worst(found: EvaluationResult, most: int = WORST) -> list[CaseResult]:
+    """Return one failed run of each of the worst cases: those that fail most often, then those with the lowest scores."""
+    order = found.passes()
+    failed = {
+        case: next(each for each in results if not each.passed) for case, results in found.by_case().items() if order[case] < 1
+    }
+
+    def badness(result: CaseResult) -> tuple[float, float]:
+        return order[result.case], sum(check.score for check in result.checks) / max(len(result.checks), 1)
+
+    return sorted(failed.values(), key=badness)[:most]
+
+
+def gates_of(found: EvaluationResult, minimum: Mapping[str, float]) -> list[Gate]:
+    """Return whether each demanded rate is kept: its whole interval must lie above it; below it, it is missed."""
+    made = []
+    known = {each.name: each.passed for each in summaries(found)}
+    for name, demanded in minimum.items():
+        each = known.get(name)
+        kept = each is not None and each.interval.low >= demanded
+        missed = each is not None and each.interval.high < demanded
+        made.append(Gate(name, demanded, "kept" if kept else "missed" if missed else "too few cases"))
+    return made
+
+
+# Tables, which every form of a report shows.
+
+
+class Section(NamedTuple):
+    """A table of a report."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+
+
+def heading(found: EvaluationResult) -> str:
+    """Return what was evaluated, in one line."""
+    runs = f", {found.repeats} runs each" if found.repeats > 1 else ""
+    version = f" ({found.version})" if found.version else ""
+    return f"{found.program}{version} with {found.model or 'no model'}: {found.cases} case{'s' * (found.cases != 1)}{runs}"
+
+
+def remarks(found: EvaluationResult) -> Iterator[str]:
+    """Yield what a reader of the figures has to know."""
+    runs = len(found.results)
+    if found.stopped is not None:
+        yield f"Not all was run, {runs} of {found.cases * found.repeats}: {found.stopped}."
+    if found.invented:
+        yield f"Made from schemas, not real: {' and '.join(_INVENTED.get(each, each) for each in found.invented)}."
+    if unanswered := sum(result.unanswered for result in found.results):
+        yield f"The model gave no answer in {unanswered} of {runs} runs: they count as failed."
+    if kept := sum(result.kept for result in found.results):
+        yield f"{kept} of {runs} runs are kept from before: nothing was asked for them again."
+
+
+_INVENTED = {"answers": "the answers of the model", "results": "the results of activities"}
+
+
+def sections(found: EvaluationResult, gate: Sequence[Gate] = ()) -> Iterator[Section]:
+    """Yield the tables of an evaluation."""
+    head = "passed", "rate", "95 % interval", "mean score"
+    yield Section("Checks", ("check", *head), [(each.name, *_rated(each)) for each in summaries(found)])
+    if tags := by_tag(found):
+        yield Section("Tags", ("tag", *head), [(tag, *_rated(each)) for tag, each in tags.items()])
+    if gate:
+        yield Section(
+            "Gate", ("check", "at least", "verdict"), [(each.check, percent(each.demanded), each.verdict) for each in gate]
+        )
+    if used := steps_of_runs(found):
+        header = "step", "requests", "first answers rejected", "tokens in", "tokens out", "p50", "p95", "cost"
+        yield Section("Steps", header, [_used(each) for each in used])
+    if bad := worst(found):
+        yield Section("Worst cases", ("case", "why", "trace"), [(each.case, why(each), each.trace) for each in bad])
+
+
+def _rated(each: CheckSummary) -> tuple[str, ...]:
+    passed = each.passed
+    count = f"{passed.value * passed.cases:.4g}/{passed.cases}"
+    interval = f"{100 * passed.interval.low:.0f}–{100 * passed.interval.high:.0f} %"
+    return count, percent(passed.value), interval, f"{each.score:.3f}"
+
+
+def _used(each: StepSummary) -> tuple[str, ...]:
+    rejected = f"{each.rejected} of {each.answers}"
+    tokens = f"{each.input_tokens:,}", f"{each.output_tokens:,}"
+    return each.step, str(each.requests), rejected, *tokens, f"{each.p50:.2f} s", f"{each.p95:.2f} s", money(each.cost)
+
+
+def percent(share: float) -> str:
+    """Return a share in percent."""
+    return f"{100 * share:.4g} %" if share in {0, 1} else f"{100 * share:.1f} %"
+
+
+def money(cost: float | None) -> str:
+    """Return a sum in US dollars; a dash where it is not known."""
+    return "–" if cost is None else f"${cost:,.4f}"
+
+
+def why(result: CaseResult) -> str:
+    """Say why a run has not passed."""
+    if result.error is not None:
+        return result.error
+    return "; ".join(f"{check.name}: {check.reason or 'not passed'}" for check in result.checks if not check.passed)
+
+
+def as_text(found: EvaluationResult, tables: Iterable[Section]) -> str:
+    """Return a report for a terminal."""
+    parts = [heading(found), *(f"  {remark}" for remark in remarks(found)), f"  {totals(found)}"]
+    for table in tables:
+        parts += ["", *_aligned(table)]
+    return "\n".join(parts) + "\n"
+
+
+def totals(found: EvaluationResult) -> str:
+    """Say what all of it took."""
+    uses = [use for result in found.results if not result.kept for use in result.steps]
+    tokens = sum(use.input_tokens + use.output_tokens for use in uses)
+    cost = total_cost(uses)
+    price = "" if cost is None else f", {money(cost)}"
+    return f"{sum(use.requests for use in uses):,} requests, {tokens:,} tokens{price}, {found.seconds:.1f} s"
+
+
+_CELL: Final = 100
+"""Letters of a cell on a terminal."""
+
+
+def _aligned(table: Section) -> Iterator[str]:
+    rows = [[cell.replace("\n", " ") for cell in row] for row in (table.header, *table.rows)]
+    rows = [[cell if len(cell) <= _CELL else f"{cell[: _CELL - 1]}…" for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    yield table.title
+    for row in rows:
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def as_markdown(found: EvaluationResult, tables: Iterable[Section]) -> str:
+    """Return a report for a pull request."""
+    parts = [f"### {_plain(heading(found))}", "", *(f"{_plain(remark)}\n" for remark in remarks(found)), totals(found)]
+    for table in tables:
+        folded = table.title in {"Steps", "Worst cases"}
+        parts += ["", f"<details><summary>{table.title}</summary>" if folded else f"**{table.title}**", ""]
+        lines = [table.header, tuple("---" for _ in table.header), *table.rows]
+        parts += ["| " + " | ".join(map(_plain, row)) + " |" for row in lines]
+        parts += ["", "</details>"] if folded else []
+    return "\n".join(parts) + "\n"
+
+
+def _plain(text: str) -> str:
+    """Return a text that Markdown takes for nothing but a text: answers of models may hold anything."""
+    text = escape(" ".join(text.split()))[:400]
+    return "".join(f"\\{letter}" if letter in "\\`*_[]|#~" else "&#64;" if letter == "@" else letter for letter in text)
+
+
+def as_junit(found: Iterable[EvaluationResult]) -> str:
+    """Return the runs as test cases in the form of JUnit, which every CI reads."""
+    suites = "".join(map(_suite, found))
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="instrc eval">\n{suites}</testsuites>\n'
+
+
+def _suite(found: EvaluationResult) -> str:
+    failed = sum(result.error is None and not result.passed for result in found.results)
+    errors = sum(result.error is not None for result in found.results)
+    name = quoteattr(_writable(f"{found.program} {found.version}".strip()))
+    counts = f'tests="{len(found.results)}" failures="{failed}" errors="{errors}" time="{found.seconds:.3f}"'
+    return f"<testsuite name={name} {counts}>\n{''.join(_testcase(found, result) for result in found.results)}</testsuite>\n"
+
+
+def _testcase(found: EvaluationResult, result: CaseResult) -> str:
+    run = f" #{result.repeat}" if found.repeats > 1 else ""
+    said, name, about = quoteattr(_writable(why(result))), quoteattr(_writable(f"{result.case}{run}")), quoteattr(found.program)
+    wrong = "" if result.passed else f"<{'failure' if result.error is None else 'error'} message={said}/>"
+    output = f"<system-out>{escape(_writable(dumps(result.value)))}</system-out>" if wrong else ""
+    return f'<testcase classname={about} name={name} time="{result.seconds:.3f}">{wrong}{output}</testcase>\n'
+
+
+def _writable(text: str) -> str:
+    """Return a text without the characters that no XML may have."""
+    return "".join(letter if letter in "\t\n" or (letter >= " " and letter not in "\ufffe\uffff") else "�" for letter in text)
+
+
+def as_json(found: Iterable[EvaluationResult], gates: Iterable[Sequence[Gate]]) -> JsonObject:
+    """Return the evaluations with their figures; `evaluations_in` reads it."""
+    pairs = zip(found, gates, strict=True)
+    return {"evaluations": [{**each.to_json(), "summary": _summary(each, gate)} for each, gate in pairs]}
+
+
+def _summary(found: EvaluationResult, gate: Sequence[Gate]) -> Json:
+    made: Json = msgspec.to_builtins(
+        {
+            "checks": summaries(found),
+            "tags": by_tag(found),
+            "steps": steps_of_runs(found),
+            "gate": [each._asdict() for each in gate],
+        }
+    )
+    return made
+
+
+def evaluations_in(value: Json) -> list[EvaluationResult]:
+    """Return the evaluations that a report in JSON has; `ValueError` if it is none."""
+    listed = value.get("evaluations", [value]) if isinstance(value, dict) else value
+    if not isinstance(listed, list) or not listed:
+        message = "it is no report of `instrc eval` in JSON"
+        raise ValueError(message)
+    return [EvaluationResult.from_json(each) for each in listed]
+
+
+def exit_code(found: Sequence[EvaluationResult], gate: Sequence[Gate]) -> int:
+    """Return 0 if all was run and the gate is kept, 1 if it is missed, 3 if the cases are too few to tell.
+
+    It is 4 if not all was run, or the gate is not kept and a provider gave no answer to some of it.
+    """
+    if any(each.stopped is not None for each in found):
+        return NOT_RUN
+    verdicts = {each.verdict for each in gate}
+    if verdicts <= {"kept"}:
+        return 0
+    if any(result.unanswered for each in found for result in each.results):
+        return NOT_RUN
+    return 1 if "missed" in verdicts else TOO_FEW
+
+
+TOO_FEW, NOT_RUN = 3, 4
+"""Exit codes: too few cases to tell; the provider gave no answer, or the budget is used up."""

@@ -1,0 +1,496 @@
+"""Run the cases of a data set: at the same time, within a budget, and never again what was finished before."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from time import monotonic
+from typing import Final, cast
+
+import msgspec
+
+from instrc import problems
+from instrc.engines.launch import TELEMETRY, Launcher, Own, new_id
+from instrc.engines.memory import LiveRun
+from instrc.engines.prepare import Prepared, called_activities, prepare, reach_of
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.suggest import did_you_mean, nearest
+from instrc.runtime.activities import ONCE, Activities, Activity, ActivityError, current_call
+from instrc.runtime.effects import Effects
+from instrc.runtime.engine import Launch, values_of_steps, words_of
+from instrc.runtime.interpreter import versions
+from instrc.runtime.interpreter.documents import ActivityCommand, UserCommand, bare_name
+from instrc.runtime.interpreter.v1.interface import program_of
+from instrc.runtime.models.model import Model, ModelError, Reply, Request
+from instrc.runtime.secrets import redacted
+from instrc.runtime.traces import Event, join_sinks, steps_of, written_to
+from instrc.schema.strip import holds_meta, split
+from instrc.testing.cases import CaseScript
+from instrc.testing.evaluation.checks import KINDS, CheckFunction, CheckKind, CheckPlace, checks_of
+from instrc.testing.evaluation.dataset import DataSet, EvalCase
+from instrc.testing.evaluation.results import CaseResult, CheckResult, EvaluationResult, RunFacts, StepUse
+from instrc.text.arguments import is_on
+from instrc.text.files import read_whole
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, JsonObject, as_object
+from instrc.text.names import file_name
+from instrc.vibes.find_files import make_unversioned
+
+CONCURRENCY: Final = 4
+"""Cases at the same time, unless more are allowed."""
+SILENCE: Final = 8
+"""Cases in a row for which a provider gave no answer; after them no further case is begun."""
+_FORMAT: Final = 1
+"""A part of each key: what another release kept in another way is not read."""
+_FINAL: Final = frozenset({"refused", "context", "check", "no-answer", "no-json", "400", "413"})
+"""Codes of failures of a model that asking again would not mend: they are results of the case."""
+_SPENT: Final = "budget"
+
+
+@dataclass(slots=True)
+class Budget:
+    """What an evaluation may take, and what it has taken: requests, tokens, US dollars."""
+
+    requests: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    used_requests: int = 0
+    used_tokens: int = 0
+    used_cost: float = 0.0
+
+    def spent(self) -> str | None:
+        """Say what is used up; `None` if nothing is."""
+        limits = (("requests", self.requests, self.used_requests), ("tokens", self.tokens, self.used_tokens))
+        used_up = next((f"{limit:,} {name}" for name, limit, used in limits if limit is not None and used >= limit), None)
+        if used_up is None and self.cost is not None and self.used_cost >= self.cost:
+            used_up = f"${self.cost:,.2f}"
+        return used_up and f"the budget of {used_up} is used up"
+
+    def saw(self, event: Event) -> None:
+        """Count what an answer took."""
+        if event["event"] == "answered" and not event.get("cached"):
+            self.used_tokens += sum(event["usage"].values())
+            self.used_cost += event["cost"] or 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Metered:
+    """A model that is not asked when the budget is used up."""
+
+    model: Model
+    budget: Budget
+
+    async def answer(self, request: Request) -> Reply:
+        """Answer a request, or raise a `ModelError` with the code `budget`."""
+        if (spent := self.budget.spent()) is not None:
+            raise ModelError(spent, code=_SPENT)
+        self.budget.used_requests += 1
+        reply = await self.model.answer(request)
+        if getattr(reply, "cached", False):
+            self.budget.used_requests -= 1
+        return reply
+
+
+class KeptRuns:
+    """Runs that have come to their end, in a file: a line each, written as soon as they end."""
+
+    def __init__(self, file: Path | None) -> None:
+        self.file = file
+        self._known: dict[str, RunFacts] = {}
+        for line in self._lines():
+            try:
+                entry = as_object(loads(line))
+                self._known[str(entry["key"])] = _as_kept(msgspec.convert(entry["run"], RunFacts))
+            except (ValueError, TypeError, KeyError):
+                continue  # a line that was not written whole, or by another release
+
+    def _lines(self) -> list[bytes]:
+        try:
+            return [] if self.file is None else read_whole(str(self.file)).split(b"\n")
+        except (OSError, ValueError):
+            return []
+
+    def find(self, key: str) -> RunFacts | None:
+        """Return a run that was finished before."""
+        return self._known.get(key)
+
+    def keep(self, key: str, run: RunFacts) -> None:
+        """Write a run down; `CompileError` if that cannot be done."""
+        self._known[key] = _as_kept(run)
+        made: JsonObject = {"key": key, "run": msgspec.to_builtins(run)}
+        if self.file is None or redacted(made) != made:
+            return
+        try:
+            if not self.file.parent.is_dir():
+                make_unversioned(self.file.parent)
+            with self.file.open("a+b") as file:
+                whole = file.seek(0, 2) == 0 or (file.seek(-1, 2) >= 0 and file.read(1) == b"\n")
+                file.write((b"" if whole else b"\n") + dumps(made, indent=False).encode() + b"\n")
+        except OSError as error:
+            reason = (error.strerror or "no reason").lower()
+            raise CompileError([problems.files.UnwritableOutput(path=str(self.file), reason=reason)]) from None
+
+
+def _as_kept(run: RunFacts) -> RunFacts:
+    return msgspec.structs.replace(run, kept=True)
+
+
+@dataclass(frozen=True, slots=True)
+class EvalOptions:
+    """How a data set is run."""
+
+    model: str | Model | None = None
+    repeats: int | None = None
+    """How often each case is run; by default as the data set says."""
+    concurrency: int = CONCURRENCY
+    settings: Mapping[str, object] = field(default_factory=dict)
+    """Settings of requests, as `{"temperature": 0}`."""
+    activities: Activities = field(default_factory=Activities)
+    """Functions of the caller, which are called."""
+    checks: Mapping[str, CheckFunction] = field(default_factory=dict)
+    kinds: Mapping[str, CheckKind] = field(default_factory=lambda: KINDS)
+    budget: Budget = field(default_factory=Budget)
+    folder: Path | None = None
+    """Where finished runs and traces are kept; nowhere if there is none."""
+    fresh: bool = False
+    """Ask anew, also what was finished before."""
+    progress: Callable[[CaseResult], object] | None = None
+    """Is given each result as it comes."""
+    version: str = ""
+
+
+class ProgramRunner:
+    """Runs one program for many cases: it is compiled once, and its model is made once."""
+
+    def __init__(self, prepared: Prepared, options: EvalOptions, *, real: bool = False) -> None:
+        """`real` activities are called; otherwise their results are made from their schemas, where a case gives none."""
+        self.prepared, self.options, self.real = prepared, options, real
+        chosen = options.model or prepared.settings.run.get("model")
+        words = chosen if isinstance(chosen, str) else None
+        own = Own(None if chosen is None or isinstance(chosen, str) else chosen, options.activities or None)
+        self.launcher = Launcher(prepared, model=words, own=own, rehearse=not real, given=options.settings)
+        reach = reach_of(self.launcher.plan, self.launcher.activities, prepared.processes)
+        if chosen is None and None in reach.models:
+            raise CompileError([problems.runs.NoModel(step=reach.models[None], settings=None)])
+        self.model = ", ".join(sorted({(words or "own") if each is None else each for each in reach.models}))
+        self.effects: Effects = self.launcher.effects("eval", None)
+        asks = (words is not None or chosen is None) and not re.search(
+            r"(^|,)\s*(sample|scripted)\b", self.model
+        )  # others cost nothing to ask again
+        keeps = options.folder is not None and asks
+        costs = words is not None or chosen is None
+        keeps = costs and not re.search(r"(^|,)\s*(sample|scripted|own)\b", self.model)  # others cost nothing to ask again
+        folder = options.folder if keeps else None
+        self.kept = KeptRuns(None if folder is None else folder / f"{file_name(prepared.name)}.jsonl")
+        self._steps, self._activities = _names_of(self.launcher)
+
+    @property
+    def invented(self) -> tuple[str, ...]:
+        """What is made from schemas."""
+        results = ("results",) if self._activities and not self.real else ()
+        return tuple(each for each in self.effects.invented if each != "results") + results
+
+    def launch_of(self, case: EvalCase, repeat: int) -> Launch:
+        """Return the run of a case; `CompileError` if its input does not fit, or it answers what nobody asks."""
+        wrong: list[Problem] = []
+        known = [*self._steps, *(name for names in self._activities.values() for name in names)]
+        for name in case.answers:
+            if bare_name(name) not in map(bare_name, known):
+                hint = did_you_mean(nearest(name, known)) or f"there are {', '.join(f'`{each}`' for each in known) or 'none'}"
+                wrong.append(case.refused(f"`{name}` is no activity and no question to a person: {hint}"))
+        try:
+            launch = self.launcher.launch(case.input)
+        except CompileError as error:
+            wrong += [case.refused(problem.message) for problem in error.problems]
+        if wrong:
+            raise CompileError(wrong)
+        name = f"{launch.name}-{file_name(case.id)}"[:60].strip("-.") if case.id.isascii() else launch.name
+        return replace(launch, run=new_id(f"{name}-{repeat}"))
+
+    def key(self, launch: Launch, case: EvalCase, repeat: int) -> str:
+        """Return what a run is kept by: all that decides about its result."""
+        settings = self.prepared.settings
+        set_ = (
+            as_object(cast("Json", self.launcher.set)),
+            settings.run,
+            settings.requests,
+            msgspec.to_builtins(settings.sentences),
+        )
+        servers = {name: value for name, value in os.environ.items() if name.endswith("_BASE_URL") or name == "OLLAMA_HOST"}
+        about = _FORMAT, launch.plan["digest"], self.prepared.processes, self.model, servers, *set_
+        said = [*about, launch.inputs, case.answers, repeat, self.real]
+        return sha256(dumps(said, indent=False).encode()).hexdigest()
+
+    async def run(self, case: EvalCase, repeat: int = 1) -> RunFacts:
+        """Return what a run of a case has brought, perhaps from an earlier evaluation."""
+        launch = self.launch_of(case, repeat)
+        key = self.key(launch, case, repeat)
+        if not self.options.fresh and (found := self.kept.find(key)) is not None:
+            return found
+        budget = self.options.budget
+        if (spent := budget.spent()) is not None:
+            return RunFacts(error=spent, unanswered=True)
+        traces = None if self.options.folder is None else written_to(self.options.folder)
+        script = CaseScript(case.answers, self.prepared.step)
+        effects = replace(
+            self.effects,
+            run=launch.run,
+            model=Metered(self.effects.model, budget),
+            others={words: Metered(model, budget) for words, model in self.effects.others.items()},
+            activities=self.effects.activities.with_those_of(self._stand_ins(case, script)),
+            sink=join_sinks(budget.saw, traces, self.effects.sink),
+        )
+
+        def people(command: UserCommand) -> Json:
+            return (script.find(command) or {}).get("ok")
+
+        began = monotonic()
+        live = LiveRun(launch.plan, versions.begin(launch.plan, launch.inputs), effects, people)
+        await live.resume_async()
+        facts = _facts(live, monotonic() - began)
+        if not facts.unanswered and not _failed_codes(live.events):
+            self.kept.keep(key, facts)
+        return facts
+
+    def _stand_ins(self, case: EvalCase, script: CaseScript) -> Activities:
+        """Return activities that give back what a case says."""
+        given = {bare_name(name) for name in case.answers}
+        found = Activities()
+        for name, names in self._activities.items():
+            if given & {bare_name(each) for each in names}:
+                found.add(name, Activity(name, partial(_stand_in, script, name), None, ONCE))
+        return found
+
+
+def _stand_in(script: CaseScript, name: str, given: Json) -> Json:
+    command = current_call().key.partition("/")[2].partition("~")[0]
+    asked: ActivityCommand = {
+        "kind": "activity",
+        "id": command,
+        "activity": name,
+        "called": name,
+        "step": command.rpartition(".")[2],
+        "input": given,
+        "schema": True,
+        "process": None,
+    }
+    result = script.find(asked) or {}
+    if "error" in result:
+        error = as_object(result["error"])
+        raise ActivityError(str(error.get("message", "it has failed")), code=str(error.get("code", "failed")), retry=False)
+    return result.get("ok")
+
+
+def _names_of(launcher: Launcher) -> tuple[list[str], dict[str, list[str]]]:
+    """Return the steps that people fill in, and the names by which the results of each activity can be given."""
+    units = [unit for region in program_of(launcher.plan).regions for unit in region.units]
+    people = [bare_name(step.key) for unit in units if unit.kind == "user" for step in unit.steps]
+    activities: dict[str, list[str]] = {name: [name] for name, _ in called_activities(launcher.plan)}
+    for unit in units:
+        if unit.kind in {"activity", "fire"}:
+            activities.setdefault(unit.steps[0].activity or unit.steps[0].key, []).append(bare_name(unit.steps[0].key))
+    return people, activities
+
+
+# What a run has brought, by what happened in it.
+
+
+def _facts(live: LiveRun, seconds: float) -> RunFacts:
+    outcome, trouble = live.outcome, _failed_codes(live.events)
+    error = None
+    if _SPENT in trouble:
+        error = "the budget is used up"
+    elif outcome is None:
+        asked = ", ".join(f"`{step}`" for question in live.questions for step in question.steps)
+        error = f"it waits for an answer to {asked or 'somebody'}: give it under `answers`"
+    elif outcome["status"] != "done":
+        error = words_of(outcome)
+    only = live.only_step
+    record = live.record
+    steps = values_of_steps(record) if only is None else dict(zip([only], record.values(), strict=False))
+    return RunFacts(
+        value=outcome["value"] if outcome is not None and outcome["status"] == "done" else None,
+        steps={key: split(value)["output"] if holds_meta(value) else value for key, value in steps.items()},
+        metrics=live.metrics,
+        error=error,
+        unanswered=error is not None and bool(trouble),
+        uses=_uses(live.events, only),
+        seconds=seconds,
+        trace=live.id,
+    )
+
+
+def _failed_codes(events: Iterable[Event]) -> set[str]:
+    """Return the codes of failures of models that another attempt may not meet."""
+    asked = {event["id"] for event in events if event["event"] == "asked"}
+    failed = (event for event in events if event["event"] == "failed" and event.get("id") in asked)
+    return {str(event["code"]) for event in failed} - _FINAL
+
+
+def _uses(events: Iterable[Event], only: str | None) -> tuple[StepUse, ...]:
+    """Return what the answers for each step, or for the steps of a chunk, took."""
+    names: dict[tuple[str, str], str] = {}
+    found: dict[str, StepUse] = {}
+    rejected: set[tuple[str, str]] = set()
+    for event in events:
+        key = (event["run"], event.get("id", ""))
+        if event["event"] == "asked":
+            names[key] = ", ".join(map(bare_name, steps_of(event))) or (only or event["chunk"])
+        if key not in names:
+            continue
+        before = found.setdefault(names[key], StepUse(step=names[key]))
+        if event["event"] in {"answered", "failed"}:
+            usage, cost = event.get("usage", {}), event.get("cost")
+            before = StepUse(
+                step=before.step,
+                requests=before.requests + (not event.get("cached")),
+                rejected=before.rejected,
+                input_tokens=before.input_tokens + usage.get("input_tokens", 0),
+                output_tokens=before.output_tokens + usage.get("output_tokens", 0),
+                seconds=before.seconds + event.get("seconds", 0.0),
+                cost=before.cost if cost is None else (before.cost or 0.0) + cost,
+            )
+        if event.get("complaints") and "#" not in key[1] and key not in rejected:
+            rejected.add(key)
+            before = msgspec.structs.replace(before, rejected=before.rejected + 1)
+        found[names[key]] = before
+    return tuple(found.values())
+
+
+# A whole data set.
+
+
+async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> EvaluationResult:
+    """Return what a program brings for every case of a data set; `CompileError` if something of it cannot be used.
+
+    That is found before any model is asked.  A case whose run fails counts as failed in each of its checks.
+    """
+    began = monotonic()
+    runner = ProgramRunner(prepared, options, real=data.activities == "real" or bool(options.activities))
+    judges: dict[tuple[str, str | None], ProgramRunner] = {}
+
+    async def ask(program: str, value: Json, model: str | None) -> RunFacts:
+        """Run another program, as a judge is one."""
+        if (program, model) not in judges:
+            judges[program, model] = ProgramRunner(prepare(program), replace(options, model=model or options.model))
+        return await judges[program, model].run(EvalCase(id="judged", input=value))
+
+    checks = checks_of(data, options.checks, options.kinds, CheckPlace(data.folder, ask))
+    _require_sound(runner, data)
+    repeats = options.repeats or data.repeat
+    pairs = [(case, repeat) for repeat in range(1, repeats + 1) for case in data.cases]
+    found: dict[tuple[str, int], CaseResult] = {}
+    silent: list[str] = []
+    gate = asyncio.Semaphore(options.concurrency)
+
+    async def work(case: EvalCase, repeat: int) -> None:
+        async with gate:
+            if len(silent) >= SILENCE or options.budget.spent() is not None:
+                return
+            with _span(prepared.name, runner.model, case, repeat) as told:
+                facts = await runner.run(case, repeat)
+                result = result_of(
+                    case, repeat, facts, [await check.result(case, facts) for check in checks if check.applies(case)]
+                )
+                told(result)
+            silent[:] = [*silent, facts.error or ""] if facts.unanswered else []
+            if facts.unanswered and options.budget.spent() is not None:
+                return  # it is not run: it may be, with a larger budget
+            found[case.id, repeat] = result
+            if options.progress is not None:
+                options.progress(result)
+
+    async with asyncio.TaskGroup() as group:
+        for case, repeat in pairs:
+            group.create_task(work(case, repeat))
+    results = tuple(
+        found[case.id, repeat] for case in data.cases for repeat in range(1, repeats + 1) if (case.id, repeat) in found
+    )
+    stopped = (
+        options.budget.spent() or (silent and f"the model gave no answer: {silent[-1]}") or ""
+        if len(results) < len(pairs)
+        else ""
+    )
+    return EvaluationResult(
+        program=prepared.name,
+        model=runner.model,
+        version=options.version,
+        results=results,
+        cases=len(data.cases),
+        repeats=repeats,
+        seconds=monotonic() - began,
+        stopped=stopped or None,
+        invented=runner.invented,
+    )
+
+
+def _require_sound(runner: ProgramRunner, data: DataSet) -> None:
+    """Refuse cases that cannot be run, all at once, before any model is asked."""
+    wrong: list[Problem] = []
+    for case in data.cases:
+        try:
+            runner.launch_of(case, 1)
+        except CompileError as error:
+            wrong += error.problems
+    if wrong:
+        raise CompileError(wrong)
+
+
+def result_of(case: EvalCase, repeat: int, facts: RunFacts, checks: Iterable[CheckResult]) -> CaseResult:
+    """Return a run of a case with what its checks say."""
+    return CaseResult(
+        case=case.id,
+        repeat=repeat,
+        checks=tuple(checks),
+        tags=case.tags,
+        weight=case.weight,
+        input=case.input,
+        expected=case.expected,
+        value=facts.value,
+        error=facts.error,
+        unanswered=facts.unanswered,
+        steps=facts.uses,
+        seconds=facts.seconds,
+        trace=facts.trace,
+        kept=facts.kept,
+    )
+
+
+# A span of OpenTelemetry for each case, around those of its run.
+
+
+@contextmanager
+def _span(program: str, model: str, case: EvalCase, repeat: int) -> Iterator[Callable[[CaseResult], None]]:
+    """Give what is told the result of a case: its span has an event for each check, as the conventions for evaluations say."""
+    if not is_on(TELEMETRY):
+        yield lambda _result: None
+        return
+    from opentelemetry import trace  # the extra is loaded only where it is asked for
+
+    about: dict[str, str | int | list[str]] = {"instrc.program": program, "gen_ai.request.model": model}
+    about |= {"instrc.eval.case": case.id, "instrc.eval.repeat": repeat, "instrc.eval.tags": list(case.tags)}
+    with trace.get_tracer("instrc").start_as_current_span(f"evaluate {program}", attributes=about) as span:
+
+        def tell(result: CaseResult) -> None:
+            span.set_attributes(
+                {"instrc.eval.passed": result.passed, "instrc.run": result.trace, "instrc.eval.kept": result.kept}
+            )
+            if result.error is not None:
+                span.set_attribute("error.type", result.error)
+            for check in result.checks:
+                said: dict[str, str | float] = {
+                    "gen_ai.evaluation.name": check.name,
+                    "gen_ai.evaluation.score.value": check.score,
+                }
+                said["gen_ai.evaluation.score.label"] = "pass" if check.passed else "fail"
+                said |= {"gen_ai.evaluation.explanation": check.reason} if check.reason else {}
+                span.add_event("gen_ai.evaluation.result", said)
+
+        yield tell

@@ -1,0 +1,113 @@
+"""A data set says what a program is given and what is expected; what is wrong with it is told before any model is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import instrc
+from instrc.text.jsontext import dumps
+
+PROGRAM = """
+const people = prompt | @{ title: "Find_Activity", properties: { output: { type: "array", items: { type: "string" } } } };
+const mail = people | @{ title: "Draft", type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+const answer = mail | @{ title: "Approve_User", type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
+"""
+MODEL = {"draft": {"text": "Dear Ann"}}
+
+
+def evaluated(cases: object, program: str = PROGRAM, **options: object) -> instrc.EvaluationResult:
+    return instrc.evaluate(program, cases, **{"model": instrc.Scripted(MODEL), **options})  # type: ignore[arg-type]
+
+
+ANSWERS = {"approve": {"ok": True}}
+CASE = '"input": "x", "answers": {"approve": {"ok": true}}'
+FORMS = {
+    "t.eval.jsonl": f'{{{CASE}, "expected": {{"ok": true}}, "id": 7}}\n',
+    "set.eval.jsonl": f'{{"repeat": 2}}\n{{{CASE}, "expected": {{"draft.text": "Dear Ann"}}, "id": "7"}}\n',
+    "t.eval.yaml": f"repeat: 1\ncases:\n- {{id: 7, {CASE}, expected: {{draft: {{text: Dear Ann}}}}}}\n",
+    "pydantic.eval.yaml": "cases:\n- name: '7'\n  inputs: x\n  metadata: {tags: [a], weight: 2, by: ann}\n"
+    "  expected_output: {ok: true}\nevaluators: [EqualsExpected]\n",
+    "t.eval.py": "def cases():\n    answers = {'approve': {'ok': True}}\n"
+    "    yield {'id': '7', 'input': 'x', 'expected': {'ok': True}, 'answers': answers}\n",
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_data_set_is_lines_yaml_or_python(tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    file.write_text(FORMS[name], encoding="utf-8")
+    program = '@{ title: "Ok", type: "object", properties: { ok: { type: "boolean" } } }' if "pydantic" in name else PROGRAM
+    model = instrc.Scripted({"ok": {"ok": True}, **MODEL})
+    found = instrc.evaluate(program, file, model=model)
+    assert found.scores() == {"7": 1.0}
+    assert len(found.results) == (2 if name.startswith("set") else 1)
+
+
+WRONG = {
+    '{"expected": 1}': "it has 0 cases",
+    '{"input": "x", "expectd": 1}': "did you mean `expected`?",
+    '{"input": "x", "tags": [1]}': "`tags` is a list of texts",
+    '{"input": "x", "weight": 0}': "`weight` is a number above 0",
+    '{"input": "x", "weight": true}': "`weight` is a number above 0",
+    '{"input": "x", "answers": []}': "`answers` is an object",
+    '{"input": "x", "id": "a"}\n{"input": "y", "id": "a"}': "another case has this id",
+    '{"input": "x"}\n[1]': "it has no `input`",
+    '{"input": {"prompt": "x", "langs": "de"}}': "`langs` is not declared",
+    '{"input": "x", "answers": {"aprove": {}}}': "did you mean `approve`?",
+    '{"check": {}}\n{"input": "x"}': "did you mean `checks`?",
+    '{"repeat": 0}\n{"input": "x"}': "`repeat` is a whole number",
+    '{"min": 2}\n{"input": "x"}': "a number from 0 to 1",
+    '{"activities": "all"}\n{"input": "x"}': "`invented` or `real`",
+    '{"checks": {"a": "equals"}}\n{"input": "x"}': "did you mean `equal`?",
+    '{"checks": {"a": {"check": "equal", "hole": true}}}\n{"input": "x"}': "did you mean `whole`?",
+    '{"checks": {"a": {"check": "number", "within": "1"}}}\n{"input": "x"}': "`within` is a number",
+    '{"checks": {"a": {"check": "schema", "schema": {"type": "txt"}}}}\n{"input": "x"}': "check `a`",
+    '{"checks": {"a": {"check": "function", "name": "os:getcwd"}}}\n{"input": "x"}': "on the command line",
+    '{"checks": {"a": {"check": "metric"}}}\n{"input": "x"}': "`metric` is the name of a metric",
+    '{"checks": {"a": {"check": "plan", "tools": "no.json"}}}\n{"input": "x"}': "`tools` cannot be read",
+    '{"checks": [1]}\n{"input": "x"}': "`checks` is an object",
+    '{"input": "x", "id": "a", "id": "b"}': "id",
+    "{": "",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_is_wrong_is_told_before_a_model_is_asked(tmp_path: Path, text: str) -> None:
+    (file := tmp_path / "t.eval.jsonl").write_text(text, encoding="utf-8")
+    model = instrc.Scripted(MODEL)
+    with pytest.raises(instrc.CompileError) as refused:
+        evaluated(file, model=model)
+    assert WRONG[text] in str(refused.value)
+    assert model.sent == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["def cases():\n    yield {'input': {1}}\n", "raise SystemExit(3)", "x = 1", "def cases():\n    return 1\n", "def cases(:"],
+)
+def test_a_file_of_python_that_fails_is_a_problem(tmp_path: Path, text: str) -> None:
+    (file := tmp_path / "t.eval.py").write_text(text, encoding="utf-8")
+    with pytest.raises(instrc.CompileError):
+        evaluated(file)
+
+
+def test_cases_go_to_pydantic_evals_and_come_back(tmp_path: Path) -> None:
+    from instrc.problems.report import Report
+    from instrc.testing.evaluation.dataset import read_data_set
+    from instrc.testing.evaluation.export import pydantic_evals
+
+    cases = [
+        {"id": "a", "input": {"x": [1]}, "expected": None, "tags": ["t"], "weight": 2},
+        {"id": "b", "input": "y", "expected": 3},
+    ]
+    (file := tmp_path / "a.eval.jsonl").write_text("\n".join(dumps(case, indent=False) for case in cases), encoding="utf-8")
+    before = read_data_set(str(file), Report())
+    assert before is not None
+    (other := tmp_path / "b.eval.yaml").write_text(pydantic_evals(before, "b"), encoding="utf-8")
+    after = read_data_set(str(other), Report())
+    assert after is not None
+    assert [(case.id, case.input, case.expected, case.tags, case.weight) for case in after.cases] == [
+        (case.id, case.input, case.expected, case.tags, case.weight) for case in before.cases
+    ]

@@ -1,0 +1,177 @@
+"""An evaluation runs the real program for every case: what fails counts as failed, and what is finished is not asked again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from http_server import Answer, Asked, serving
+
+import instrc
+
+LABEL = '@{ title: "Label", type: "object", properties: { label: { enum: ["good", "bad"] } }, required: ["label"] }'
+PROCESS = """
+const people = prompt | @{ title: "Find_Activity", properties: { output: { type: "array", items: { type: "string" } } } };
+const mail = people | @{ title: "Draft", type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+const answer = mail | @{ title: "Approve_User", type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
+"""
+CASES: list[dict[str, Any]] = [
+    {"id": str(number), "input": f"case {number}", "expected": {"label": "good"}} for number in range(12)
+]
+
+
+class Answering:
+    """A model that answers by what it is sent; `None` is no answer at all."""
+
+    def __init__(self, says: Any, **usage: int) -> None:
+        self.says, self.usage, self.asked = says, usage, 0
+
+    async def answer(self, request: instrc.Request) -> instrc.Reply:
+        self.asked += 1
+        said = self.says(request.message) if callable(self.says) else self.says
+        if isinstance(said, Exception):
+            raise said
+        return instrc.Reply(said, usage=self.usage, cost=0.01)
+
+
+def test_what_fails_counts_as_failed_in_every_check_and_is_never_missing() -> None:
+    bad = {"case 1": {"label": "ugly"}, "case 2": instrc.ModelError("no", code="refused"), "case 3": None}
+    model = Answering(lambda text: next((value for word, value in bad.items() if word in text), {"label": "good"}))
+    found = instrc.evaluate(LABEL, CASES[:5], model=model, checks={"true": lambda _run: True})
+    assert found.scores("true") == found.scores("label") == {"0": 1.0, "1": 0.0, "2": 0.0, "3": 0.0, "4": 1.0}
+    assert [result.error is None for result in found.results] == [True, False, False, False, True]
+    assert [result.steps[0].rejected for result in found.results] == [0, 1, 0, 1, 0]
+    assert not any(result.unanswered for result in found.results)
+
+
+def test_results_of_activities_and_answers_of_people_are_those_of_the_case_or_made_from_schemas() -> None:
+    cases = [
+        {"input": "x", "expected": {"find": ["Ann"], "ok": False}, "answers": {"find": [["Ann"]], "approve": {"ok": False}}},
+        {"input": "x", "expected": {"ok": True}, "answers": {"Approve": {"ok": True}}},
+        {"input": "x", "expected": {"ok": True}},
+        {"input": "x", "answers": {"Find_Activity": {"fail": "it is closed"}}},
+    ]
+    found = instrc.evaluate(PROCESS, cases, model=instrc.Scripted({"draft": {"text": "Hi"}}))
+    assert [result.passed for result in found.results] == [True, True, False, False], found.results
+    assert "it waits for an answer to `step3_approve`" in str(found.results[2].error)
+    assert "it is closed" in str(found.results[3].error)
+    assert found.invented == ("results",)
+
+
+def test_activities_that_are_given_are_called() -> None:
+    called: list[object] = []
+    given = {"Find_Activity": lambda text: called.append(text) or ["Ann"]}
+    case = {"input": "x", "expected": {"find": ["Ann"]}, "answers": {"approve": {"ok": True}}}
+    found = instrc.evaluate(PROCESS, [case], model=instrc.Scripted({"draft": {"text": "Hi"}}), activities=given)
+    assert (found.scores(), called, found.invented) == ({"case 1": 1.0}, ["x"], ())
+
+
+@pytest.mark.parametrize(
+    ("limit", "asked"), [({"requests": 5}, 5), ({"tokens": 35}, 4), ({"cost": 0.025}, 3), ({"requests": 0}, 0), ({}, 12)]
+)
+def test_a_budget_ends_it_and_what_was_not_run_is_told(limit: dict[str, Any], asked: int) -> None:
+    model = Answering({"label": "good"}, input_tokens=7, output_tokens=3)
+    found = instrc.evaluate(LABEL, CASES, model=model, concurrency=1, **limit)
+    assert (model.asked, len(found.results)) == (asked, asked)
+    assert (found.stopped is None) == (asked == 12)
+    assert found.cases == 12
+
+
+def test_a_provider_that_is_silent_is_not_asked_for_every_case() -> None:
+    cases = [{"input": str(number)} for number in range(100)]
+    found = instrc.evaluate(LABEL, cases, model=Answering(instrc.ModelError("wrong key", code="401")), concurrency=2)
+    assert len(found.results) < 12
+    assert all(result.unanswered and not result.passed for result in found.results)
+    assert "wrong key" in str(found.stopped)
+
+
+def test_each_result_is_a_row_and_json_and_comes_as_it_is_made() -> None:
+    seen: list[str] = []
+    model = Answering({"label": "good"}, input_tokens=7, output_tokens=3)
+    found = instrc.evaluate(LABEL, CASES[:2], model=model, repeat=2, progress=lambda result: seen.append(result.case))
+    rows = found.rows()
+    assert Counter(seen) == {"0": 2, "1": 2}
+    assert [(row["case"], row["repeat"], row["check"], row["passed"], row["input_tokens"]) for row in rows] == [
+        (case, repeat, "label", True, 7) for case in "01" for repeat in (1, 2)
+    ]
+    assert instrc.EvaluationResult.from_json(json.loads(str(found))) == found
+
+
+def test_a_case_is_a_span_with_an_event_for_each_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    kept, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(kept))
+    monkeypatch.setattr("opentelemetry.trace.get_tracer", provider.get_tracer)
+    monkeypatch.setenv("INSTRC_TELEMETRY", "1")
+    instrc.evaluate(LABEL, CASES[:1], model=Answering({"label": "bad"}))
+    chat, case = kept.get_finished_spans()
+    assert (chat.parent and chat.parent.span_id) == case.context.span_id
+    about = dict(case.attributes or {})
+    assert (about["instrc.eval.case"], about["instrc.eval.passed"]) == ("0", False)
+    [event] = case.events
+    assert dict(event.attributes or {}) == {
+        "gen_ai.evaluation.name": "label",
+        "gen_ai.evaluation.score.value": 0.0,
+        "gen_ai.evaluation.score.label": "fail",
+        "gen_ai.evaluation.explanation": '"bad" instead of "good"',
+    }
+
+
+def _openai(label: str) -> bytes:
+    call = {"id": "c", "type": "function", "function": {"name": "label", "arguments": json.dumps({"label": label})}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    choice = {"index": 0, "finish_reason": "tool_calls", "message": message}
+    usage = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
+    return json.dumps(
+        {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+    ).encode()
+
+
+def test_killed_it_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
+    """`kill -9` as soon as some answers are there: only what was in flight then is asked for again."""
+    asked: Counter[str] = Counter()
+
+    def answer(request: Asked) -> Answer:
+        text = json.loads(request.body)["messages"][0]["content"]
+        name = text.partition("case ")[2].split('"')[0]
+        asked[name] += 1
+        time.sleep(0.02)
+        return Answer(_openai("good"))
+
+    (tmp_path / "label.aug").write_text(LABEL, encoding="utf-8")
+    lines = [json.dumps({"id": str(number), "input": f"case {number}", "expected": {"label": "good"}}) for number in range(60)]
+    (tmp_path / "label.eval.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    command = [sys.executable, "-m", "instrc", "eval", "label.aug", "--model", "openai:m", "--format", "json", "-q"]
+    with serving(answer) as url:
+        env = {**os.environ, "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "k"}
+        kept = tmp_path / ".instrc" / "eval"
+        first = subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.DEVNULL)
+        until = time.monotonic() + 60
+        while sum(asked.values()) < 20 and time.monotonic() < until:
+            time.sleep(0.005)
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        finished = sum(file.read_bytes().count(b"\n") for file in kept.glob("*.jsonl"))
+        before = sum(asked.values())
+        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False)
+        after = sum(asked.values())
+        again = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False)
+    assert 10 < finished <= before < 60
+    assert after - before == 60 - finished
+    assert sum(asked.values()) == after, "the third time nothing is asked"
+    repeated = {name for name, count in asked.items() if count > 1}
+    assert len(repeated) <= 4, "only what was in flight"
+    for run in (done, again):
+        found = instrc.EvaluationResult.from_json(json.loads(run.stdout)["evaluations"][0])
+        assert (len(found.results), set(found.scores().values()), found.results[0].tokens) == (60, {1.0}, 7)
