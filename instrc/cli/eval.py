@@ -45,6 +45,7 @@ class EvalFormat(StrEnum):
     JUNIT = "junit"
     MARKDOWN = "markdown"
     HTML = "html"
+    PYDANTIC_EVALS = "pydantic-evals"
 
 
 _ENDINGS: Final = {
@@ -53,6 +54,7 @@ _ENDINGS: Final = {
     ".md": EvalFormat.MARKDOWN,
     ".html": EvalFormat.HTML,
     ".txt": EvalFormat.TEXT,
+    ".yaml": EvalFormat.PYDANTIC_EVALS,
 }
 Paths: TypeAlias = Annotated[
     list[str] | None, typer.Argument(metavar="PATH", help="Programs, data sets, folders; by default the current folder.")
@@ -61,6 +63,7 @@ Repeat: TypeAlias = Annotated[int | None, typer.Option("--n", "-n", min=1, metav
 DataFile: TypeAlias = Annotated[
     str | None, typer.Option("--data", metavar="FILE", help="The data set; one of Python (.py) is run: its function `cases`.")
 ]
+Export: TypeAlias = Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")]
 Chosen: TypeAlias = Annotated[str, typer.Option("-k", metavar="TEXT", help="Only cases whose id or tags contain this text.")]
 Functions: TypeAlias = Annotated[
     list[str] | None, typer.Option("--check", metavar="NAME=MODULE:FUNCTION", help="A function that checks each run.")
@@ -78,9 +81,10 @@ Record: TypeAlias = Annotated[
     bool, typer.Option("--record", help="Write NAME.eval.cases.md, which `instrc test` replays without a model.")
 ]
 Shape: TypeAlias = Annotated[EvalFormat, typer.Option("--format", help="How the report is printed.")]
+Problems: TypeAlias = Annotated[Format, typer.Option("--problems", help="How problems are written.")]
 Reports: TypeAlias = Annotated[
     list[Path] | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write a report: .html, .md, .json, .xml (JUnit), .txt; repeatable."),
+    typer.Option("--output", "-o", metavar="FILE", help="Write .html, .md, .json, .xml (JUnit), .txt, or .yaml."),
 ]
 
 
@@ -90,6 +94,7 @@ def eval_command(
     repeat: Repeat = None,
     data: DataFile = None,
     chosen: Chosen = "",
+    export: Export = None,
     check: Functions = None,
     least: Minimum = None,
     requests: Requests = None,
@@ -106,8 +111,9 @@ def eval_command(
     locked: options.LockedOption = False,
     root: options.Roots = None,
     shared: options.Shared = None,
+    problems: Problems = Format.TEXT,
 ) -> None:
-    """Run programs on cases with expected results, and measure how many pass.
+    """Run programs on cases, and measure how many pass.
 
     The cases of NAME.aug are in NAME.eval.jsonl (or .yaml) beside it, one a line:
 
@@ -126,19 +132,20 @@ def eval_command(
     from instrc.testing.evaluation.report import exit_code
     from instrc.testing.evaluation.runner import Budget, EvalOptions  # the help of all commands does without them
 
-    with options.exit_on_problems(Format.TEXT):
+    with options.exit_on_problems(problems):
         folder, checks, limits = (store or Path(USUAL_FOLDER)) / FOLDER, _functions(check), (requests, tokens, _dollars(cost))
         asked = EvalOptions(
             model, repeat, concurrency, settings_of(set_), checks=checks, kinds=evaluation_checks(), budget=Budget(*limits)
         )
         asked = replace(asked, folder=folder, fresh=fresh)
         demanded, written = _minimum(least), _written(outputs)
-        jobs = _jobs(paths, data, chosen, options.project_of(root, shared, locked=locked), quiet=quiet)
-        found, gates = _evaluated(jobs, asked, demanded, quiet=quiet)
-        for job, each in zip(jobs, found, strict=True) if record else ():
-            _record(job.program, each, folder)
-        _deliver(found, gates, shape, written, folder)
-    raise typer.Exit(exit_code(found, [gate for each in gates for gate in each]))
+        jobs = _jobs(_sets(paths, data), chosen, demanded, export, options.project_of(root, shared, locked=locked))
+        running.show_warnings([job.prepared for job in jobs], Format.TEXT, quiet=quiet)
+        done = _evaluated(jobs, asked, quiet=quiet)
+        for each in done if record else ():
+            _record(each.job.program, each.found, folder)
+        _deliver(done, shape, written, folder)
+    raise typer.Exit(exit_code([each.found for each in done], [gate for each in done for gate in each.gates]))
 
 
 class _Job(NamedTuple):
@@ -149,34 +156,47 @@ class _Job(NamedTuple):
     data: DataSet
 
 
-def _jobs(paths: list[str] | None, data: str | None, chosen: str, project: Project, *, quiet: bool) -> list[_Job]:
-    """Return the programs with their data sets; without any the command ends."""
-    from instrc.engines.prepare import prepare
+class _Done(NamedTuple):
+    """What came out for a program."""
 
-    found = Report()
-    sets = [(program, each) for program, file in _sets(paths, data, found) if (each := _data(file, chosen, found)) is not None]
-    found.stop_if_failed()
-    if not sets:
-        said = (
-            f"no case has `{chosen}` in its id or its tags" if chosen else "there are no cases: write some into NAME.eval.jsonl"
-        )
-        write_error(f"{said} (`instrc eval -h` shows how)\n")
+    job: _Job
+    found: EvaluationResult
+    gates: list[Gate]
+
+
+def _jobs(
+    sets: list[tuple[str, str]], chosen: str, demanded: dict[str, float], export: str | None, project: Project
+) -> list[_Job]:
+    """Return the programs with their cases; without any the command ends."""
+    from msgspec.structs import replace as with_members
+
+    from instrc.engines.prepare import prepare
+    from instrc.testing.evaluation.dataset import read_data_set
+
+    report, jobs = Report(), list[_Job]()
+    for program, file in sets:
+        data = read_data_set(file, report)
+        cases = () if data is None else tuple(case for case in data.cases if chosen in " ".join((case.id, *case.tags)))
+        if data is not None and cases:
+            data = with_members(data, cases=cases, minimum={**data.minimum, **demanded})
+            jobs.append(_Job(program, prepare(program, export=export, project=project), data))
+    report.stop_if_failed()
+    if not jobs:
+        none = "there are no cases: write some into NAME.eval.jsonl beside NAME.aug (`instrc eval -h` shows one)\n"
+        write_error(f"no case has `{chosen}` in its id or its tags\n" if chosen and sets else none)
         raise typer.Exit(WRONG_USE)
-    jobs = [_Job(program, prepare(program, project=project), each) for program, each in sets]
-    running.show_warnings([job.prepared for job in jobs], Format.TEXT, quiet=quiet)
     return jobs
 
 
-def _evaluated(
-    jobs: list[_Job], asked: EvalOptions, demanded: dict[str, float], *, quiet: bool
-) -> tuple[list[EvaluationResult], list[list[Gate]]]:
+def _evaluated(jobs: list[_Job], asked: EvalOptions, *, quiet: bool) -> list[_Done]:
     """Return what came out for each program, with its gate."""
     from instrc.testing.evaluation.report import gates_of
 
     total = sum(len(job.data.cases) * (asked.repeats or job.data.repeat) for job in jobs)
     with _progress(total, asked.budget, quiet=quiet) as told:
         found = running.run_to_end(_evaluate_all(jobs, replace(asked, progress=told)))
-    return found, [gates_of(each, {**job.data.minimum, **demanded}) for job, each in zip(jobs, found, strict=True)]
+    pairs = zip(jobs, found, strict=True)
+    return [_Done(job, each, gates_of(each, job.data.minimum)) for job, each in pairs]
 
 
 async def _evaluate_all(jobs: list[_Job], asked: EvalOptions) -> list[EvaluationResult]:
@@ -197,28 +217,18 @@ def _written(outputs: list[Path] | None) -> dict[Path, EvalFormat]:
     return {output: _ENDINGS[output.suffix.lower()] for output in outputs or ()}
 
 
-def _sets(paths: list[str] | None, data: str | None, report: Report) -> Iterator[tuple[str, str]]:
-    """Yield the programs with the files of their data sets."""
+def _sets(paths: list[str] | None, data: str | None) -> list[tuple[str, str]]:
+    """Return the programs with the files of their data sets."""
     from instrc.testing.evaluation.dataset import data_sets_at
 
     if data is not None:
         if paths is None or len(paths) != 1 or not paths[0].endswith((".aug", ".json")):
             options.refuse_use("--data belongs to one program")
-        yield paths[0], data
-        return
-    for path in ["."] if paths is None else paths:
-        yield from data_sets_at(path, report)
-
-
-def _data(file: str, chosen: str, report: Report) -> DataSet | None:
-    """Return the data set in a file with the cases that are chosen; `None` if there are none."""
-    from msgspec.structs import replace as with_cases
-
-    from instrc.testing.evaluation.dataset import read_data_set
-
-    found = read_data_set(file, report)
-    cases = () if found is None else tuple(case for case in found.cases if chosen in " ".join((case.id, *case.tags)))
-    return with_cases(found, cases=cases) if found is not None and cases else None
+        return [(paths[0], data)]
+    report = Report()
+    found = [each for path in (["."] if paths is None else paths) for each in data_sets_at(path, report)]
+    report.stop_if_failed()
+    return found
 
 
 def _functions(said: list[str] | None) -> dict[str, CheckFunction]:
@@ -272,37 +282,42 @@ def _record(program: str, found: EvaluationResult, folder: Path) -> None:
     report_written([file], Format.TEXT)
 
 
-def _deliver(
-    found: list[EvaluationResult], gates: list[list[Gate]], shape: EvalFormat, written: dict[Path, EvalFormat], folder: Path
-) -> None:
+def _deliver(done: list[_Done], shape: EvalFormat, written: dict[Path, EvalFormat], folder: Path) -> None:
     """Print the report, and write the others."""
-    wanted = {output: _rendered(found, gates, form, folder) for output, form in written.items()}
-    unwritten = [*(try_to_write(wanted) if wanted else ()), *deliver_text(_rendered(found, gates, shape, folder), None)]
+    wanted = {output: _rendered(done, form, folder) for output, form in written.items()}
+    unwritten = [*(try_to_write(wanted) if wanted else ()), *deliver_text(_rendered(done, shape, folder), None)]
     show(unwritten, Format.TEXT)
     if unwritten:
         raise typer.Exit(PROBLEMS)
     report_written(wanted, Format.TEXT)
 
 
-def _rendered(found: list[EvaluationResult], gates: list[list[Gate]], shape: EvalFormat, folder: Path) -> str:
+def _rendered(done: list[_Done], shape: EvalFormat, folder: Path) -> str:
     from instrc.testing.evaluation import report
 
+    found = [each.found for each in done]
+    if shape is EvalFormat.PYDANTIC_EVALS:
+        from instrc.testing.evaluation.export import pydantic_evals
+
+        if len(done) > 1:
+            options.refuse_use("a file of pydantic-evals has the cases of one program: name one")
+        return pydantic_evals(done[0].job.data, done[0].job.prepared.name)
     if shape is EvalFormat.JSON:
-        return f"{dumps(report.as_json(found, gates))}\n"
+        return f"{dumps(report.as_json(found, (each.gates for each in done)))}\n"
     if shape is EvalFormat.JUNIT:
         return report.as_junit(found)
-    pairs = list(zip(found, gates, strict=True))
+    tables = [list(report.tables_of(each.found, each.gates)) for each in done]
+    pairs = list(zip(found, tables, strict=True))
     if shape is EvalFormat.HTML:
         from instrc.runtime.traces import read_trace
         from instrc.testing.evaluation.page import TRACES, page_of
 
         failed = [result.trace for each in found for result in each.results if result.trace and not result.passed][:TRACES]
         traces = {run: read_trace(folder, run) for run in failed}
-        tables = [[table for table in report.sections(each, gate) if table.title != "Worst cases"] for each, gate in pairs]
-        return page_of("Evaluation", [([each], shown) for each, shown in zip(found, tables, strict=True)], traces)
+        return page_of("Evaluation", [([each], shown) for each, shown in pairs], traces)
     if shape is EvalFormat.MARKDOWN:
-        return "\n".join(report.as_markdown(each, report.sections(each, gate)) for each, gate in pairs)
-    return visible_lines("\n".join(report.as_text(each, report.sections(each, gate)) for each, gate in pairs))
+        return "\n".join(report.as_markdown(each, shown) for each, shown in pairs)
+    return visible_lines("\n".join(report.as_text(each, shown) for each, shown in pairs))
 
 
 # Progress: a bar on a terminal, a line now and then elsewhere.

@@ -107,7 +107,7 @@ def test_the_example_raises_exactly_this_problem(
     monkeypatch.chdir(tmp_path)
     if name == "foreign-process":  # an example of two projects: neither has a mistake of its own
         found = found._replace(line=["check"])
-    asked = "--problems" if found.line[0] == "graph" else "--format"  # the format of a picture is another matter
+    asked = "--problems" if found.line[0] in {"eval", "graph"} else "--format"  # the format of a picture is another matter
     code = main([*found.line, asked, "json"])
     out, err = capsys.readouterr()
     problems = orjson.loads(err if err.strip() else out)

@@ -349,6 +349,11 @@ def checks_of(
         except CompileError as error:
             reason = error.problems[0].message
             wrong.append(InvalidDataSet(at=data.at, what=f"check `{name}`", reason=reason))
+    known = ("pass", *data.checks, *functions, *_expected_paths(data))
+    for name in data.minimum:
+        if name not in known:
+            reason = f"there is no such check: {did_you_mean(nearest(name, known)) or 'there are ' + ', '.join(known)}"
+            wrong.append(InvalidDataSet(at=data.at, what=f"the rate that is demanded of `{name}`", reason=reason))
     if wrong:
         raise CompileError(wrong)
     found += [check_of_function(name, function) for name, function in functions.items()]

@@ -7,7 +7,7 @@ from html import escape
 from typing import Final, cast
 
 from instrc.runtime.traces import Event, steps_of
-from instrc.testing.evaluation.report import Section, heading, remarks, totals, why
+from instrc.testing.evaluation.report import WORST_CASES, ReportTable, heading, remarks, totals, why
 from instrc.testing.evaluation.results import CaseResult, EvaluationResult
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
@@ -69,7 +69,7 @@ for (const table of document.querySelectorAll("table.cases")) {
 
 def page_of(
     title: str,
-    found: Sequence[tuple[Sequence[EvaluationResult], Sequence[Section]]],
+    found: Sequence[tuple[Sequence[EvaluationResult], Sequence[ReportTable]]],
     traces: Mapping[str, Sequence[Event]],
 ) -> str:
     """Return the page: for each program its tables, and its cases, of two versions side by side.
@@ -84,16 +84,16 @@ def page_of(
     )
 
 
-def _program(versions: Sequence[EvaluationResult], tables: Sequence[Section], traces: Mapping[str, Sequence[Event]]) -> str:
+def _program(versions: Sequence[EvaluationResult], tables: Sequence[ReportTable], traces: Mapping[str, Sequence[Event]]) -> str:
     about = ""
     for each in versions:
         about += f"<h2>{_text(heading(each))}</h2>"
         about += "".join(f'<p class="sub">{_text(said)}</p>' for said in (*remarks(each), totals(each)))
-    shown = "".join(_table(table) for table in tables)
+    shown = "".join(_table(table) for table in tables if table.title != WORST_CASES)  # they are among all cases, below
     return f"<section>{about}{shown}{_cases(versions, traces)}</section>"
 
 
-def _table(table: Section) -> str:
+def _table(table: ReportTable) -> str:
     head = "".join(f'<th scope="col">{_text(name)}</th>' for name in table.header)
     rows = "".join(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in table.rows)
     return (

@@ -19,6 +19,8 @@ ALL: Final = "pass"
 """The name of all checks together: a case passes if each of them does."""
 WORST: Final = 10
 """Cases that a report shows as the worst."""
+WORST_CASES: Final = "Worst cases"
+"""The title of their table."""
 _LEAST_TAG: Final = 2
 """Cases of a tag that has a row of its own."""
 
@@ -134,7 +136,7 @@ def gates_of(found: EvaluationResult, minimum: Mapping[str, float]) -> list[Gate
 # Tables, which every form of a report shows.
 
 
-class Section(NamedTuple):
+class ReportTable(NamedTuple):
     """A table of a report."""
 
     title: str
@@ -165,21 +167,21 @@ def remarks(found: EvaluationResult) -> Iterator[str]:
 _INVENTED = {"answers": "the answers of the model", "results": "the results of activities"}
 
 
-def sections(found: EvaluationResult, gate: Sequence[Gate] = ()) -> Iterator[Section]:
+def tables_of(found: EvaluationResult, gate: Sequence[Gate] = ()) -> Iterator[ReportTable]:
     """Yield the tables of an evaluation."""
     head = "passed", "rate", "95 % interval", "mean score"
-    yield Section("Checks", ("check", *head), [(each.name, *_rated(each)) for each in summaries(found)])
+    yield ReportTable("Checks", ("check", *head), [(each.name, *_rated(each)) for each in summaries(found)])
     if tags := by_tag(found):
-        yield Section("Tags", ("tag", *head), [(tag, *_rated(each)) for tag, each in tags.items()])
+        yield ReportTable("Tags", ("tag", *head), [(tag, *_rated(each)) for tag, each in tags.items()])
     if gate:
-        yield Section(
+        yield ReportTable(
             "Gate", ("check", "at least", "verdict"), [(each.check, percent(each.demanded), each.verdict) for each in gate]
         )
     if used := steps_of_runs(found):
         header = "step", "requests", "first answers rejected", "tokens in", "tokens out", "p50", "p95", "cost"
-        yield Section("Steps", header, [_used(each) for each in used])
+        yield ReportTable("Steps", header, [_used(each) for each in used])
     if bad := worst(found):
-        yield Section("Worst cases", ("case", "why", "trace"), [(each.case, why(each), each.trace) for each in bad])
+        yield ReportTable(WORST_CASES, ("case", "why", "trace"), [(each.case, why(each), each.trace) for each in bad])
 
 
 def _rated(each: CheckSummary) -> tuple[str, ...]:
@@ -212,7 +214,7 @@ def why(result: CaseResult) -> str:
     return "; ".join(f"{check.name}: {check.reason or 'not passed'}" for check in result.checks if not check.passed)
 
 
-def as_text(found: EvaluationResult, tables: Iterable[Section]) -> str:
+def as_text(found: EvaluationResult, tables: Iterable[ReportTable]) -> str:
     """Return a report for a terminal."""
     parts = [heading(found), *(f"  {remark}" for remark in remarks(found)), f"  {totals(found)}"]
     for table in tables:
@@ -233,7 +235,7 @@ _CELL: Final = 100
 """Letters of a cell on a terminal."""
 
 
-def _aligned(table: Section) -> Iterator[str]:
+def _aligned(table: ReportTable) -> Iterator[str]:
     rows = [[cell.replace("\n", " ") for cell in row] for row in (table.header, *table.rows)]
     rows = [[cell if len(cell) <= _CELL else f"{cell[: _CELL - 1]}…" for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -242,11 +244,11 @@ def _aligned(table: Section) -> Iterator[str]:
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def as_markdown(found: EvaluationResult, tables: Iterable[Section]) -> str:
+def as_markdown(found: EvaluationResult, tables: Iterable[ReportTable]) -> str:
     """Return a report for a pull request."""
     parts = [f"### {_plain(heading(found))}", "", *(f"{_plain(remark)}\n" for remark in remarks(found)), totals(found)]
     for table in tables:
-        folded = table.title in {"Steps", "Worst cases"}
+        folded = table.title in {"Steps", WORST_CASES}
         parts += ["", f"<details><summary>{table.title}</summary>" if folded else f"**{table.title}**", ""]
         lines = [table.header, tuple("---" for _ in table.header), *table.rows]
         parts += ["| " + " | ".join(map(_plain, row)) + " |" for row in lines]

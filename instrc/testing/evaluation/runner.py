@@ -28,12 +28,13 @@ from instrc.runtime.engine import Launch, values_of_steps, words_of
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, UserCommand, bare_name
 from instrc.runtime.interpreter.v1.interface import program_of
+from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, join_sinks, steps_of, written_to
 from instrc.schema.strip import holds_meta, split
 from instrc.testing.cases import CaseScript
-from instrc.testing.evaluation.checks import KINDS, CheckFunction, CheckKind, CheckPlace, checks_of
+from instrc.testing.evaluation.checks import KINDS, CheckFunction, CheckKind, CheckPlace, EvalCheck, checks_of
 from instrc.testing.evaluation.dataset import DataSet, EvalCase
 from instrc.testing.evaluation.results import CaseResult, CheckResult, EvaluationResult, RunFacts, StepUse
 from instrc.text.arguments import is_on
@@ -93,7 +94,7 @@ class Metered:
             raise ModelError(spent, code=_SPENT)
         self.budget.used_requests += 1
         reply = await self.model.answer(request)
-        if getattr(reply, "cached", False):
+        if reply.cached:
             self.budget.used_requests -= 1
         return reply
 
@@ -128,14 +129,21 @@ class KeptRuns:
         if self.file is None or redacted(made) != made:
             return
         try:
-            if not self.file.parent.is_dir():
-                make_unversioned(self.file.parent)
             with self.file.open("a+b") as file:
                 whole = file.seek(0, 2) == 0 or (file.seek(-1, 2) >= 0 and file.read(1) == b"\n")
                 file.write((b"" if whole else b"\n") + dumps(made, indent=False).encode() + b"\n")
         except OSError as error:
             reason = (error.strerror or "no reason").lower()
             raise CompileError([problems.files.UnwritableOutput(path=str(self.file), reason=reason)]) from None
+
+
+def _make(folder: Path) -> None:
+    """Make the folder of an evaluation; `CompileError` if that cannot be done."""
+    try:
+        make_unversioned(folder)
+    except OSError as error:
+        reason = (error.strerror or "no reason").lower()
+        raise CompileError([problems.files.UnwritableOutput(path=str(folder), reason=reason)]) from None
 
 
 def _as_kept(run: RunFacts) -> RunFacts:
@@ -189,6 +197,11 @@ class ProgramRunner:
         keeps = costs and not re.search(r"(^|,)\s*(sample|scripted|own)\b", self.model)  # others cost nothing to ask again
         folder = options.folder if keeps else None
         self.kept = KeptRuns(None if folder is None else folder / f"{file_name(prepared.name)}.jsonl")
+        if options.folder is not None:
+            _make(options.folder)
+        self._answers = None if folder is None or options.fresh else folder / "answers.sqlite"
+        if self._answers is not None:
+            AnswerCache(self._answers).require()
         self._steps, self._activities = _names_of(self.launcher)
 
     @property
@@ -246,6 +259,7 @@ class ProgramRunner:
             others={words: Metered(model, budget) for words, model in self.effects.others.items()},
             activities=self.effects.activities.with_those_of(self._stand_ins(case, script)),
             sink=join_sinks(budget.saw, traces, self.effects.sink),
+            cache=None if self._answers is None else AnswerCache(self._answers, repeat - 1),
         )
 
         def people(command: UserCommand) -> Json:
@@ -380,7 +394,10 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
         """Run another program, as a judge is one."""
         if (program, model) not in judges:
             judges[program, model] = ProgramRunner(prepare(program), replace(options, model=model or options.model))
-        return await judges[program, model].run(EvalCase(id="judged", input=value))
+        facts = await judges[program, model].run(EvalCase(id="judged", input=value))
+        if facts.unanswered:
+            raise UnansweredError(facts.error)
+        return facts
 
     checks = checks_of(data, options.checks, options.kinds, CheckPlace(data.folder, ask))
     _require_sound(runner, data)
@@ -392,16 +409,13 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
 
     async def work(case: EvalCase, repeat: int) -> None:
         async with gate:
-            if len(silent) >= SILENCE or options.budget.spent() is not None:
+            if len(silent) >= SILENCE:
                 return
             with _span(prepared.name, runner.model, case, repeat) as told:
-                facts = await runner.run(case, repeat)
-                result = result_of(
-                    case, repeat, facts, [await check.result(case, facts) for check in checks if check.applies(case)]
-                )
+                result = await _checked(case, repeat, await runner.run(case, repeat), checks)
                 told(result)
-            silent[:] = [*silent, facts.error or ""] if facts.unanswered else []
-            if facts.unanswered and options.budget.spent() is not None:
+            silent[:] = [*silent, result.error or ""] if result.unanswered else []
+            if result.unanswered and options.budget.spent() is not None:
                 return  # it is not run: it may be, with a larger budget
             found[case.id, repeat] = result
             if options.progress is not None:
@@ -410,14 +424,9 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
     async with asyncio.TaskGroup() as group:
         for case, repeat in pairs:
             group.create_task(work(case, repeat))
-    results = tuple(
-        found[case.id, repeat] for case in data.cases for repeat in range(1, repeats + 1) if (case.id, repeat) in found
-    )
-    stopped = (
-        options.budget.spent() or (silent and f"the model gave no answer: {silent[-1]}") or ""
-        if len(results) < len(pairs)
-        else ""
-    )
+    order = [(case.id, repeat) for case in data.cases for repeat in range(1, repeats + 1)]
+    results = tuple(found[key] for key in order if key in found)
+    why = options.budget.spent() or (f"the model gave no answer: {silent[-1]}" if silent else None)
     return EvaluationResult(
         program=prepared.name,
         model=runner.model,
@@ -426,9 +435,23 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
         cases=len(data.cases),
         repeats=repeats,
         seconds=monotonic() - began,
-        stopped=stopped or None,
+        stopped=why if len(results) < len(pairs) else None,
         invented=runner.invented,
     )
+
+
+class UnansweredError(Exception):
+    """A model that a check asks gave no answer, or the budget was used up."""
+
+
+async def _checked(case: EvalCase, repeat: int, facts: RunFacts, checks: Iterable[EvalCheck]) -> CaseResult:
+    """Return a run of a case with what the checks say of it."""
+    applying = [check for check in checks if check.applies(case)]
+    try:
+        return result_of(case, repeat, facts, [await check.result(case, facts) for check in applying])
+    except UnansweredError as error:
+        facts = msgspec.structs.replace(facts, error=str(error), unanswered=True)
+        return result_of(case, repeat, facts, [await check.result(case, facts) for check in applying])
 
 
 def _require_sound(runner: ProgramRunner, data: DataSet) -> None:

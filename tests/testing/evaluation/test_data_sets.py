@@ -95,7 +95,7 @@ def test_a_file_of_python_that_fails_is_a_problem(tmp_path: Path, text: str) -> 
 
 def test_cases_go_to_pydantic_evals_and_come_back(tmp_path: Path) -> None:
     from instrc.problems.report import Report
-    from instrc.testing.evaluation.dataset import read_data_set
+    from instrc.testing.evaluation.dataset import read_data_set  # what is read, before anything runs
     from instrc.testing.evaluation.export import pydantic_evals
 
     cases = [
