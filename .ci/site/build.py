@@ -1,0 +1,157 @@
+"""Make the site from the pages of this repository: `python .ci/site/build.py`; it is `.ci/site/out/site/index.html`.
+
+Pages keep their places, so links between them lead to the same pages; a link to another file leads to the repository.
+The page of each problem, the public functions with their docstrings, and the schemas are written here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from pygments.lexers import LEXERS
+
+import instrc
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+DOCS = HERE / "out" / "docs"
+REPOSITORY = tomllib.loads((ROOT / ".github" / "addresses.toml").read_text(encoding="utf-8"))["repository"]
+BLOB = f"{REPOSITORY}/blob/main/"
+PLACES = {".github/": "project/"}
+"""Where pages lie that have no place of their own below a folder with a dot."""
+sys.path.insert(0, str(HERE))
+LEXERS["AugLexer"] = ("aug_lexer", "Aug", ("aug",), ("*.aug",), ())
+
+
+def sources() -> dict[str, str]:
+    """Return the pages of the repository: the path of each, and its path on the site."""
+    listed = subprocess.run(["git", "ls-files", "-z", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout  # noqa: S607  -- the git of whoever builds
+    found = {}
+    for name in filter(None, listed.split("\0")):
+        shown = name.startswith(("examples/", "grammar/", "schemas/", "instrc/", "tests/benchmarks/", "tests/README"))
+        if (shown or "/" not in name or name.startswith(".github/")) and "/pages/" not in name and ".cases." not in name:
+            place = next((there + name.removeprefix(here) for here, there in PLACES.items() if name.startswith(here)), name)
+            found[name] = "index.md" if name == "README.md" else place
+    return found
+
+
+def moved(text: str, name: str, pages: dict[str, str]) -> str:
+    """Return a page with links that hold on the site."""
+    here = Path(pages[name]).parent
+
+    def link(found: re.Match[str]) -> str:
+        target, _, heading = found[1].partition("#")
+        if target.startswith(BLOB):
+            place = ROOT / target.removeprefix(BLOB)
+        elif not target or ":" in target:
+            return found[0]
+        else:
+            place = (ROOT / name).parent / target
+        path = place.resolve().relative_to(ROOT).as_posix()
+        path = f"{path}/README.md" if f"{path}/README.md" in pages else path
+        if path not in pages:
+            pictures = (".png", ".svg")
+            return f"]({BLOB}{path})" if not path.endswith(pictures) else _picture(path, here)
+        up = "../" * len(here.parts)
+        return f"]({up}{pages[path]}{'#' + heading if heading else ''})"
+
+    code_or_link = re.compile(r"^```.*?^```$|`[^`\n]*`|\]\(([^)\s]+)\)", re.MULTILINE | re.DOTALL)
+    return code_or_link.sub(lambda found: link(found) if found[1] else found[0], text)
+
+
+def _picture(path: str, here: Path) -> str:
+    (DOCS / path).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(ROOT / path, DOCS / path)
+    return f"]({'../' * len(here.parts)}{path})"
+
+
+def write(place: str, text: str) -> None:
+    """Write a page; blocks of code that only our own tests mark are plain ones on the site."""
+    (DOCS / place).parent.mkdir(parents=True, exist_ok=True)
+    text = re.sub(r"^```(\w+) (?!title=)[^\n`]*$", r"```\1", text, flags=re.MULTILINE)
+    (DOCS / place).write_text(text, encoding="utf-8")
+
+
+def explained() -> None:
+    """Write the pages of `instrc explain`, and their list."""
+    rows = []
+    for page in sorted((ROOT / "instrc" / "problems" / "pages").glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        write(f"explain/{page.name}", f"# {page.stem}\n\n{text}")
+        rows.append(f"| [`{page.stem}`]({page.name}) | {text.splitlines()[0].replace('|', chr(92) + '|')} |")
+    write(
+        "explain/index.md",
+        "# Problems\n\nEach problem has a name and a page; `instrc explain NAME` shows it in a terminal.\n\n"
+        "| problem | means |\n|---|---|\n" + "\n".join(rows) + "\n",
+    )
+
+
+def reference() -> None:
+    """Write the public functions and classes with their docstrings, and the schemas."""
+    parts = ["# Python\n\nThe public names of `instrc`. `help(instrc.NAME)` says the same.\n"]
+    for name in instrc.__all__:
+        thing = getattr(instrc, name)
+        if not callable(thing):
+            continue
+        shown = f"{'class ' if isinstance(thing, type) else ''}{name}{_signature(thing)}"
+        parts.append(f"## {name}\n\n```py\n{shown}\n```\n\n{inspect.getdoc(thing) or ''}\n")
+        if isinstance(thing, type):
+            parts += [
+                f"### {name}.{member}\n\n{inspect.getdoc(value)}\n"
+                for member, value in vars(thing).items()
+                if not member.startswith("_") and (callable(value) or isinstance(value, property)) and inspect.getdoc(value)
+            ]
+    write("reference/python.md", "\n".join(parts))
+    schema = ROOT / "schemas" / "meta" / "vibe.schema.json"
+    shutil.copyfile(schema, DOCS / "reference" / schema.name)
+    shown = json.dumps(json.loads(schema.read_text(encoding="utf-8")), indent=2, ensure_ascii=False)
+    write(
+        "reference/schemas.md",
+        "# Schemas\n\n## A vibe file\n\n"
+        f"[`{schema.name}`]({schema.name}), for editors. A process and a map are described in words: "
+        "[the contract of the process JSON](../instrc/runtime/README.md#the-contract-of-the-process-json).\n\n"
+        f"```json\n{shown}\n```\n",
+    )
+
+
+def _signature(thing: object) -> str:
+    try:
+        return str(inspect.signature(thing)).replace("'", "")  # type: ignore[arg-type]  # what has no signature raises
+    except (TypeError, ValueError):
+        return "(…)"
+
+
+def main() -> None:
+    """Write the pages, then let the generator make the site of them."""
+    shutil.rmtree(HERE / "out", ignore_errors=True)
+    pages = sources()
+    for name, place in pages.items():
+        write(place, moved((ROOT / name).read_text(encoding="utf-8"), name, pages))
+    explained()
+    reference()
+    (DOCS / "assets").mkdir()
+    shutil.copyfile(HERE / "site.css", DOCS / "assets" / "site.css")
+    from zensical import build  # needed by this last step only
+
+    build(str(HERE / "zensical.toml"), {"clean": True, "strict": False})
+    for page in (HERE / "out" / "site").rglob(
+        "*.html"
+    ):  # the one thing that the theme would fetch: workers for pages from a file
+        text = page.read_text(encoding="utf-8")
+        page.write_text(text.replace("https://unpkg.com/iframe-worker/shim", f"{_up(page)}assets/worker.js"), encoding="utf-8")
+    shutil.copyfile(HERE / "worker.js", HERE / "out" / "site" / "assets" / "worker.js")
+
+
+def _up(page: Path) -> str:
+    return "../" * (len(page.relative_to(HERE / "out" / "site").parts) - 1)
+
+
+if __name__ == "__main__":
+    main()

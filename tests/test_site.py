@@ -1,0 +1,103 @@
+"""The site is made from the pages of this repository, works from a file with no network, and can be read by everybody."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SITE = ROOT / ".ci" / "site" / "out" / "site"
+CHROMIUM = shutil.which("chromium")
+LOOKED_AT = [
+    "index.html",
+    "examples/tutorial/8-durable/index.html",
+    "examples/guides/settings.html",
+    "reference/python.html",
+]
+
+pytest.importorskip("zensical")
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[Path, str]:
+    done = subprocess.run([sys.executable, ".ci/site/build.py"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "issue" not in done.stdout.replace("No issues", ""), done.stdout
+    return {page: page.read_text(encoding="utf-8") for page in SITE.rglob("*.html") if page.name != "404.html"}
+
+
+def test_every_link_leads_somewhere(pages: dict[Path, str]) -> None:
+    assert len(pages) > 300
+    anchors = {page: set(re.findall(r'\sid="?([^"\s>]+)', text)) for page, text in pages.items()}
+    broken = set()
+    for page, text in pages.items():
+        for link in re.findall(r'<a [^>]*href="?([^"\s>]+)', text):
+            if re.match(r"\w+:", link):
+                continue
+            file, _, heading = unquote(link).partition("#")
+            place = (page.parent / file).resolve() if file else page
+            if not place.exists() or (heading and place in anchors and heading not in anchors[place] | {"__top"}):
+                broken.add(f"{page.relative_to(SITE)}: {link}")
+    assert broken == set()
+
+
+def test_nothing_is_fetched(pages: dict[Path, str]) -> None:
+    for page, text in pages.items():
+        assert re.findall(r'<(?:script|img|iframe)[^>]*src="?(?:https?:)?//', text) == [], page
+        assert re.findall(r'<link[^>]*rel="?(?:stylesheet|preconnect)"?[^>]*href="?(?:https?:)?//', text) == [], page
+
+
+def test_programs_are_coloured_and_every_problem_has_its_page(pages: dict[Path, str]) -> None:
+    tutorial = pages[SITE / "examples" / "tutorial" / "7-branch-and-loop" / "index.html"]
+    assert re.search(r'<span class="k">repeat</span>', tutorial)
+    problems = {page.stem for page in (ROOT / "instrc" / "problems" / "pages").glob("*.md")}
+    assert problems <= {page.stem for page in (SITE / "explain").glob("*.html")}
+
+
+@pytest.fixture(scope="module")
+def browser(pages: dict[Path, str]) -> Iterator[object]:  # the site must be there
+    api = pytest.importorskip("playwright.sync_api")
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium")
+    with api.sync_playwright() as play:
+        started = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1400])
+@pytest.mark.parametrize("place", LOOKED_AT)
+def test_a_page_fits_and_axe_finds_nothing(place: str, width: int, scheme: str, browser: object) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[attr-defined]  # of playwright
+    try:
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto((SITE / place).as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        found = axe.Axe().run(page).response["violations"]
+        assert [(each["id"], [node["html"][:200] for node in each["nodes"][:3]]) for each in found] == []
+        assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    finally:
+        page.close()
+
+
+def test_the_search_finds_a_word_without_a_server(browser: object) -> None:
+    page = browser.new_page()  # type: ignore[attr-defined]  # of playwright
+    try:
+        page.goto((SITE / "index.html").as_uri())
+        page.keyboard.press("/")
+        page.wait_for_timeout(500)
+        page.keyboard.type("idempotency", delay=50)
+        page.get_by_text(re.compile(r"^[1-9]\d* results?$")).wait_for()
+    finally:
+        page.close()
