@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import time
 from typing import Annotated
 
 import typer
@@ -10,8 +11,9 @@ from instrc import problems
 from instrc.cli import options
 from instrc.cli.output import Format
 from instrc.cli.running import engine, run_to_end, show_warnings, store_place, tell_line
-from instrc.cli.terminal import write_error
+from instrc.cli.terminal import write, write_error
 from instrc.problems.problem import CompileError
+from instrc.text.durations import is_span, seconds
 
 
 def serve_command(
@@ -28,6 +30,21 @@ def serve_command(
     with_activities: options.WithActivities = False,
     store: options.Store = None,
     locked: options.LockedOption = False,
+    new_key: Annotated[
+        str | None, typer.Option("--new-key", metavar="NAME", help="Make an API key for somebody, print it, and serve nothing.")
+    ] = None,
+    role: Annotated[
+        list[str] | None, typer.Option("--role", metavar="ROLE", help="With --new-key: ROLE, or PROGRAM:ROLE. Repeatable.")
+    ] = None,
+    group: Annotated[
+        list[str] | None, typer.Option("--group", metavar="NAME", help="With --new-key: a group of theirs. Repeatable.")
+    ] = None,
+    expires: Annotated[
+        str | None, typer.Option("--expires", metavar="SPAN", help="With --new-key: how long it holds, as P90D.")
+    ] = None,
+    revoke: Annotated[
+        str | None, typer.Option("--revoke-keys", metavar="NAME", help="Take all API keys of somebody back, and serve nothing.")
+    ] = None,
     root: options.Roots = None,
     shared: options.Shared = None,
     shape: options.ProblemFormat = Format.TEXT,
@@ -45,6 +62,9 @@ def serve_command(
             raise CompileError(
                 [problems.settings.MissingExtra(feature="`instrc serve`", extra="serve", package=package)]
             ) from None
+        if new_key is not None or revoke is not None:
+            _keep_keys(store_place(store), new_key, revoke, role or [], group or [], expires)
+            return
         programs = hosting.programs_in(paths or ["."], options.project_of(root, shared, locked=locked))
         show_warnings(programs, shape)
         launchers = hosting.launchers_of(programs, model, options.rehearse_mode(rehearse, with_activities))
@@ -53,3 +73,35 @@ def serve_command(
         service = hosting.service_at(launchers, kept, store_place(store), hub)
         write_error(f"serving {', '.join(launchers)} at http://{host}:{port}/v1, for people at http://{host}:{port}/inbox\n")
         run_to_end(hosting.serve(service, host, port, tell_line))
+
+
+def _keep_keys(
+    place: str, name: str | None, revoke: str | None, roles: list[str], groups: list[str], expires: str | None
+) -> None:
+    """Make an API key, and print it: it is shown this once; or take keys back."""
+    from instrc.server.identity import Identity, Signer
+    from instrc.server.records import Records
+    from instrc.vibes.service_settings import ROLES, ServiceSettings
+
+    for each in roles:
+        if each.rpartition(":")[2] not in ROLES:
+            options.refuse_use(f"`{each[:80]}` is no role: roles are {', '.join(f'`{known}`' for known in ROLES)}", "--role")
+    if expires is not None and not is_span(expires):
+        options.refuse_use(f"`{expires[:80]}` is not a span of time, as `P90D`", "--expires")
+    for said in (name, revoke):
+        if said is not None and (not said.strip() or len(said) > _LONGEST_NAME):
+            options.refuse_use(f"a name has 1 to {_LONGEST_NAME} letters", "--new-key" if said is name else "--revoke-keys")
+    records = Records(place)
+    try:
+        if revoke is not None:
+            write_error(f"{records.revoke(revoke)} keys of {revoke} are taken back\n")
+        if name is not None:
+            until = None if expires is None else time() + seconds(expires)
+            write(f"{Identity(records, ServiceSettings(), Signer([])).new_key(name, roles, groups, until)}\n")
+            if not roles:
+                write_error("it has the roles that the settings give to this name\n")
+    finally:
+        records.close()
+
+
+_LONGEST_NAME = 200

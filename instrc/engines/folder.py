@@ -33,7 +33,7 @@ from instrc.runtime.engine import (
     status_of,
 )
 from instrc.runtime.interpreter import versions
-from instrc.runtime.interpreter.documents import Outcome
+from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Journal, begun
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.traces import Event, forget_trace
@@ -111,13 +111,13 @@ class FolderEngine(TracedEngine):
         """Return how a run stands."""
         return _report(self._load(run))
 
-    async def answer(self, run: str, step: str, data: Json) -> RunReport:
+    async def answer(self, run: str, step: str, data: Json, by: Author | None = None) -> RunReport:
         """Answer a question of a run and carry it on."""
         saved = self._load(run)
         if _overdue(saved):
             await self._proceed(saved)
         question = chosen(list((report := _report(saved)).questions), step, run, report)
-        return await self._proceed(saved, lambda live: live.accept(question.id, data))
+        return await self._proceed(saved, lambda live: live.accept(question.id, data, by))
 
     async def cancel(self, run: str) -> RunReport:
         """End a run."""

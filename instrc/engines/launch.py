@@ -39,7 +39,7 @@ from instrc.runtime.engine import (
     ask_people,
     through_losses,
 )
-from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
+from instrc.runtime.interpreter.documents import Author, PinnedPlan, bare_name
 from instrc.runtime.journal import Journal
 from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.cache import AnswerCache
@@ -506,8 +506,9 @@ class Host:
         """Return how a run stands."""
         return await self.engine.show(run)
 
-    async def answer(self, run: str, step: str, data: Json) -> RunReport:
+    async def answer(self, run: str, step: str, data: Json, by: Author | None = None) -> RunReport:
         """Answer a question of a run and carry it on."""
+        assert by is None  # a program of Python answers for itself
         report = await self._lasting(lambda again: answer_or_resume(self.engine, run, step, data, again=again))
         return await self._ask_people(report)
 

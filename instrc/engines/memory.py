@@ -21,9 +21,11 @@ from instrc.runtime.engine import (
     RunReport,
     RunStatus,
     answer_copied,
+    answer_given,
     answer_of,
     chosen,
     decision,
+    facts_of_answer,
     questions_in,
     require_fit,
     status_of,
@@ -417,30 +419,30 @@ class LiveRun(Run):
         self.cancelled = self._outcome is None
         return self
 
-    def accept(self, step: str, answer: JsonLike) -> None:
+    def accept(self, step: str, answer: JsonLike, by: documents.Author | None = None) -> None:
         """Take an answer in, without going on."""
         data = answer_copied(step, answer)
         question = chosen(self._questions, step, self.id, self._report)
         below, slash, asked = question.id.partition("/")
         if slash:
-            self.children[below].accept(asked, data)
+            self.children[below].accept(asked, data, by)
             return
         if question.by == "operator":
             require_fit(complaints(data, question.schema), step)
-            self._decide(question.id, as_object(data))
+            self._decide(question.id, as_object(data), by)
             return
         require_fit(versions.faults(self.plan, self.state, question.id, data), step)
-        self.effects.tell("told", question.id, answer=data, steps=list(question.steps))
-        self._apply(question.id, {"ok": data})
+        self.effects.tell("told", question.id, **facts_of_answer(data, by, question.steps))
+        self._apply(question.id, answer_given(data, by))
 
-    def _decide(self, command: str, data: JsonObject) -> None:
+    def _decide(self, command: str, data: JsonObject, by: documents.Author | None) -> None:
         """Do what the operator has decided of what holds the run."""
         again = decision(command, data)
-        self.effects.tell("told", command, answer=data)
+        self.effects.tell("told", command, **facts_of_answer(data, by))
         if again is not None:
             self.begin_again(again)
         else:
-            self._apply(command, {"ok": data["result"]} if "result" in data else {"error": self.held[command]})
+            self._apply(command, answer_given(data["result"], by) if "result" in data else {"error": self.held[command]})
 
     async def _retry_async(self, options: RetryOptions) -> LiveRun:
         """Go on with a run that has failed, or that is held."""

@@ -37,7 +37,7 @@ from instrc.runtime.interpreter import documents, versions
 from instrc.runtime.journal import Again, Journal, JournalEntry
 from instrc.runtime.models.closing import closing_all
 from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
-from instrc.runtime.traces import Event, Sink, join_sinks, read_trace, told_apart, written_to
+from instrc.runtime.traces import Event, EventFacts, Sink, join_sinks, read_trace, told_apart, written_to
 from instrc.schema.strip import holds_meta, split
 from instrc.text import arguments
 from instrc.text.durations import is_span, seconds
@@ -86,6 +86,21 @@ def question_of(command: documents.Command) -> Question:
         return Question(command["id"], tuple(command["steps"]), command["show"], command["schema"])
     assert command["kind"] == "activity"
     return Question(command["id"], (command["step"],), command["input"], command["schema"], "system")
+
+
+def answer_given(data: Json, by: documents.Author | None) -> documents.Result:
+    """Return an answer as it is recorded, with who gave it."""
+    return {"ok": data} if by is None else {"ok": data, "by": by}
+
+
+def facts_of_answer(data: Json, by: documents.Author | None, steps: Sequence[str] | None = None) -> EventFacts:
+    """Return what an event says of an answer, and of who gave it."""
+    said: EventFacts = {"answer": data}
+    if steps is not None:
+        said["steps"] = [*steps]
+    if by is not None:
+        said["by"] = by
+    return said
 
 
 LIMIT: Final = "limit"
@@ -376,8 +391,8 @@ class Engine(Protocol):
     async def show(self, run: str) -> RunReport:
         """Return how a run stands; `CompileError` if there is none."""
 
-    async def answer(self, run: str, step: str, data: Json) -> RunReport:
-        """Answer a question of a run; `CompileError` for a wrong answer, which leaves it open."""
+    async def answer(self, run: str, step: str, data: Json, by: documents.Author | None = None) -> RunReport:
+        """Answer a question of a run; `CompileError` for a wrong answer, which leaves it open. `by` is recorded with it."""
 
     async def cancel(self, run: str) -> RunReport:
         """End a run."""

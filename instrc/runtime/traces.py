@@ -10,7 +10,7 @@ from time import time
 from typing import Final, Literal, NotRequired, TypeAlias, TypedDict, TypeGuard, cast
 
 from instrc.runtime.boundary import copy_of, guarded, words_of
-from instrc.runtime.interpreter.documents import Complaint, Outcome
+from instrc.runtime.interpreter.documents import Author, Complaint, Outcome
 from instrc.runtime.secrets import redacted
 from instrc.text.files import read_regular
 from instrc.text.jsontext import dumps, loads
@@ -56,6 +56,8 @@ class EventFacts(TypedDict, total=False):
     show: Json
     input: Json
     answer: Json
+    by: Author
+    """Who gave an answer, where a service knows it."""
     output: Json
     thoughts: JsonObject
     metrics: JsonObject

@@ -33,6 +33,7 @@ from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.runtime.engine import RunFilter, chosen
 from instrc.server.access import Caller
+from instrc.server.door import caller_of
 from instrc.server.exchange import (
     EXACT,
     Identified,
@@ -44,7 +45,6 @@ from instrc.server.exchange import (
     settled,
     standings,
 )
-from instrc.server.http import caller_of
 from instrc.server.operations import RequestData, _page_json
 from instrc.server.run_service import ProgramInfo, RunInfo, RunService
 from instrc.server.webhooks import Hook, Webhooks

@@ -28,6 +28,8 @@ class Caller:
     by: Means = "local"
     only: tuple[str, str] | None = None
     """The run and the question that a signed link is for: its bearer may see and answer that one, and nothing else."""
+    nonce: str | None = None
+    """Of a link, which answers once."""
 
     def may(self, role: Role, program: str) -> bool:
         """Tell whether the caller has a role for a program; an `admin` has all."""

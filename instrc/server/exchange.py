@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from instrc.runtime.engine import Question, RunReport, words_of
 from instrc.schema.validation import is_valid
 from instrc.server.access import Caller
-from instrc.server.http import caller_of
+from instrc.server.door import caller_of
 from instrc.server.run_service import RunInfo, RunService
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject

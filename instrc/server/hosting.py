@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 from typing import Final
 
 import uvicorn
@@ -17,6 +19,7 @@ from instrc.engines.prepare import Prepared, prepare
 from instrc.problems.problem import CompileError
 from instrc.runtime.engine import Engine, Serving, UnreachableError, wait_for_server
 from instrc.server.http import Beside, app_of
+from instrc.server.identity import Identity, ProviderKeys
 from instrc.server.inbox import Inbox
 from instrc.server.records import Records
 from instrc.server.run_service import Hub, RunService
@@ -24,6 +27,9 @@ from instrc.vibes.project import Project
 from instrc.vibes.settings import read_settings
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+_EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104  -- addresses that are no names
+SECRETS: Final = "INSTRC_SECRETS"
+"""The variable of the environment with the secrets that sign links and sessions, divided by commas: the last one signs."""
 STAND_BY: Final = 2.0
 """Seconds between two attempts to carry the runs that another process carries."""
 GRACE: Final = 10
@@ -68,7 +74,17 @@ def launchers_of(programs: Iterable[Prepared], model: str | None, rehearse: Rehe
 
 def service_at(launchers: dict[str, Launcher], engine: Engine, place: str | None, hub: Hub) -> RunService:
     """Return the service of some programs, with its records beside the runs."""
-    return RunService(launchers, engine, Records(place), settings=read_settings(Path()).service, hub=hub)
+    secrets = [each for each in os.environ.get(SECRETS, "").split(",") if each]
+    return RunService(launchers, engine, Records(place), settings=read_settings(Path()).service, hub=hub, secrets=secrets)
+
+
+def identity_of(service: RunService) -> Identity:
+    """Return what finds out who asks a service."""
+    settings = read_settings(Path())
+    folder = settings.file.parent if settings.file is not None else Path()
+    oidc = service.settings.oidc
+    keys = None if oidc is None else ProviderKeys(oidc.jwks, folder)
+    return Identity(service.records, service.settings, service.signer, keys)
 
 
 async def serve(
@@ -80,23 +96,26 @@ async def serve(
     routes: Sequence[BaseRoute] = (),
     beside: Sequence[Beside] = (),
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C; runs are carried on meanwhile, unless another process does so."""
-    if host not in LOOPBACK:
-        reason = "without identity the service listens at this machine only (`127.0.0.1`)"
+    """Serve until SIGTERM or Ctrl-C; runs are carried on meanwhile, beside other workers of a server."""
+    identity = identity_of(service)
+    if not identity.is_on and host not in LOOPBACK:
+        reason = "nobody is asked who they are: make a key first (`--new-key NAME`), or set `[tool.instrc.serve.oidc]`"
         raise CompileError([problems.runs.UnusableSetting(what="address", word=host, reason=reason)])
-    tell("nobody is asked who they are: whoever reaches this address may do everything")
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app_of(service, routes=[*routes, *Inbox(service).routes], beside=beside),
-            host=host,
-            port=port,
-            log_level="warning",
-            timeout_graceful_shutdown=GRACE,
-        )
+    if not identity.is_on:
+        tell("nobody is asked who they are: whoever reaches this address, from this machine only, may do everything")
+    app = app_of(
+        service,
+        identity=identity if identity.is_on else None,
+        hosts=() if host in _EVERYWHERE else (host,),
+        routes=[*routes, *Inbox(service).routes],
+        beside=beside,
     )
-    stop = asyncio.Event()
-    carrying = asyncio.create_task(_carry(service.engine, stop, tell))
+    config = uvicorn.Config(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=GRACE, server_header=False)
+    server = _Server(config, app.state.streams.closing)
+    stop, claimed = asyncio.Event(), asyncio.Event()
+    carrying = asyncio.create_task(_carry(service.engine, stop, claimed, tell))
     try:
+        await asyncio.wait({carrying, asyncio.ensure_future(claimed.wait())}, return_when=asyncio.FIRST_COMPLETED)
         await server.serve()
     finally:
         stop.set()
@@ -115,7 +134,20 @@ async def beside_runs(service: RunService, work: Awaitable[None]) -> None:
         service.records.close()
 
 
-async def _carry(engine: Engine, stop: asyncio.Event, tell: Callable[[str], object]) -> None:
+class _Server(uvicorn.Server):
+    """A server that ends its streams of events as soon as it is told to stop: it waits for all that is open."""
+
+    def __init__(self, config: uvicorn.Config, closing: asyncio.Event) -> None:
+        super().__init__(config)
+        self._closing = closing
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to stop."""
+        super().handle_exit(sig, frame)
+        self._closing.set()
+
+
+async def _carry(engine: Engine, stop: asyncio.Event, claimed: asyncio.Event, tell: Callable[[str], object]) -> None:
     """Go on with interrupted runs and those that others begin, as a worker does; stand by while another process does so."""
     if not isinstance(engine, Serving):
         return
@@ -123,11 +155,13 @@ async def _carry(engine: Engine, stop: asyncio.Event, tell: Callable[[str], obje
         try:
             await wait_for_server(engine, tell, stop=stop)
             if not stop.is_set() and await engine.claim():
+                claimed.set()
                 await engine.serve(stop)
         except UnreachableError:
             continue
         except CompileError as error:
             if not any(isinstance(each, problems.runs.StoreInUse) for each in error.problems):
                 tell(error.problems[0].message)
+        claimed.set()  # another process carries the runs
         with suppress(TimeoutError):
             await asyncio.wait_for(stop.wait(), STAND_BY)

@@ -20,8 +20,8 @@ from instrc.runtime.engine import RunFilter
 from instrc.runtime.trace_page import page_of
 from instrc.runtime.traces import spans_of
 from instrc.server.access import Caller
+from instrc.server.door import CONTENT_POLICY, caller_of, status_of_problem
 from instrc.server.forms import AnswerForm, Words, changed, pairs
-from instrc.server.http import CONTENT_POLICY, caller_of, status_of_problem
 from instrc.server.operations import RequestData, question_id
 from instrc.server.run_service import QuestionInfo, RunService
 from instrc.server.templates import render, words_for

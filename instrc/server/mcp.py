@@ -66,7 +66,7 @@ def caller_in(context: Context) -> Caller:
     """Return who calls: whoever has started the process, else whom the door of the service knows."""
     if context.request is None:
         return LOCAL
-    from instrc.server.http import caller_of  # only a service over HTTP has a door
+    from instrc.server.door import caller_of  # only a service over HTTP has a door
 
     return caller_of(context.request)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
-from instrc.server.operations import OPERATIONS, SCHEMAS, Endpoint, in_path
-from instrc.text.jsonvalue import Json, JsonObject
+from instrc.schema.walk import nodes, redirected
+from instrc.server.operations import ENDPOINTS, SCHEMAS, Endpoint, in_path
+from instrc.server.run_service import ProgramInfo
+from instrc.text.jsonvalue import Json, JsonObject, as_object
 from instrc.version import __version__
 
 _ALWAYS: Final = (400, 401, 403, 413, 429, 503)
@@ -24,26 +27,47 @@ _TITLES: Final = {
 }
 
 
-def document_of() -> JsonObject:
-    """Return the document."""
+def document_of(programs: Iterable[ProgramInfo]) -> JsonObject:
+    """Return the document, with the inputs of programs as the compiler has emitted them."""
+    listed = [*programs]
+    inputs = {f"Input{number}": _placed(f"Input{number}", each) for number, each in enumerate(listed, 1)}
+    starts: list[Json] = [_start(each.name, name) for name, each in zip(inputs, listed, strict=True)]
     paths: JsonObject = {}
-    for operation in OPERATIONS:
+    for operation in ENDPOINTS:
         known = paths.setdefault(operation.path, {})
         assert isinstance(known, dict)
-        known[operation.method.lower()] = _operation(operation)
+        known[operation.method.lower()] = _operation(operation, starts)
     return {
         "openapi": "3.1.0",
         "info": {"title": "instrc", "version": __version__, "description": "Runs of programs, and the people who answer."},
         "paths": paths,
         "components": {
-            "schemas": {**SCHEMAS},
+            "schemas": {**SCHEMAS, **inputs},
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "description": "An API key, or a token."}},
         },
         "security": [{"bearer": []}, {}],
     }
 
 
-def _operation(operation: Endpoint) -> JsonObject:
+def _placed(name: str, program: ProgramInfo) -> JsonObject:
+    """Return the schema of a program's inputs, whose references lead to where it stands in the document."""
+    here = f"#/components/schemas/{name}"
+    moved = {each: here + each[1:] for node in nodes(program.inputs) if (each := _reference(node)).startswith("#")}
+    return {"title": program.name, **as_object(redirected(program.inputs, moved))}
+
+
+def _reference(node: Json) -> str:
+    return str(node.get("$ref", "")) if isinstance(node, dict) else ""
+
+
+def _start(program: str, schema: str) -> JsonObject:
+    """Return what begins a run of one program: its inputs by name, or the text that is its only input."""
+    body = as_object(next(each for each in ENDPOINTS if each.name == "startRun").body)
+    properties: JsonObject = {"program": {"const": program}, "input": {"$ref": f"#/components/schemas/{schema}"}}
+    return {**body, "title": program, "properties": {**as_object(body["properties"]), **properties}}
+
+
+def _operation(operation: Endpoint, starts: list[Json]) -> JsonObject:
     text: JsonObject = {"type": "string"}
     parameters: list[Json] = [{"name": name, "in": "path", "required": True, "schema": text} for name in in_path(operation)]
     parameters += [{"name": name, "in": "query", "schema": schema} for name, schema in operation.query.items()]
@@ -64,7 +88,8 @@ def _operation(operation: Endpoint) -> JsonObject:
     made: JsonObject = {"operationId": operation.name, "summary": operation.summary, "parameters": parameters}
     if operation.body is not None:
         needed = bool(operation.body.get("required"))
-        made["requestBody"] = {"required": needed, "content": {"application/json": {"schema": operation.body}}}
+        schema: Json = {"anyOf": starts} if operation.name == "startRun" and starts else operation.body
+        made["requestBody"] = {"required": needed, "content": {"application/json": {"schema": schema}}}
     return {**made, "responses": responses}
 
 

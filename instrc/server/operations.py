@@ -390,6 +390,11 @@ async def _delegate(service: RunService, caller: Caller, asked: RequestData) -> 
     return _question_answer(await service.delegate(caller, *asked.question, as_text(asked.body["to"])))
 
 
+async def _link(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    word = await service.link(caller, *asked.question, as_text(asked.body["to"]))
+    return ResponseData({"link": f"/v1/links/{word}", "word": word}, 201)
+
+
 async def _answer(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
     comment = optional_text(asked.body.get("comment"))
     info = await service.answer(caller, *asked.question, asked.body["data"], comment=comment, tag=asked.tag)
@@ -399,7 +404,7 @@ async def _answer(service: RunService, caller: Caller, asked: RequestData) -> Re
 _PAGE: Final[dict[str, JsonObject]] = {"limit": {"type": "integer", "minimum": 1, "maximum": 200}, "cursor": _TEXT}
 _RUN: Final = _ref("Run")
 _QUESTION: Final = _ref("Question")
-OPERATIONS: Final[tuple[Endpoint, ...]] = (
+ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     Endpoint("GET", "/v1/programs", "listPrograms", "The programs that you may see or start.", _programs, _page("Program")),
     Endpoint("GET", "/v1/programs/{program}", "getProgram", "A program.", _program, _ref("Program"), errors=(404,)),
     Endpoint(
@@ -511,6 +516,17 @@ OPERATIONS: Final[tuple[Endpoint, ...]] = (
         _delegate,
         _QUESTION,
         body=_object({"to": {"type": "string", "minLength": 1, "maxLength": 200}}, closed=True),
+        errors=(404, 409, 410, 422),
+    ),
+    Endpoint(
+        "POST",
+        "/v1/questions/{question}/links",
+        "linkQuestion",
+        "A signed link by which a person may see this question, and answer it once, within seven days.",
+        _link,
+        _object({"link": _TEXT, "word": _TEXT}),
+        body=_object({"to": {"type": "string", "minLength": 1, "maxLength": 200}}, closed=True),
+        status=201,
         errors=(404, 409, 410, 422),
     ),
     Endpoint(

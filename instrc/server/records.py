@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from secrets import token_urlsafe
 from shutil import rmtree
 from tempfile import mkdtemp
 from time import time
@@ -123,6 +125,23 @@ AUDIT = sa.Table(
     sa.Column("digest", sa.String(64)),
 )
 """Who did what, by what means; of what they sent only a digest. Nothing is ever changed in it."""
+KEYS = sa.Table(
+    "instrc_keys",
+    _META,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("hash", sa.String(64), nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("roles", sa.Text, nullable=False),
+    sa.Column("groups", sa.Text, nullable=False),
+    sa.Column("made", sa.Float, nullable=False),
+    sa.Column("expires", sa.Float),
+    sa.Column("used", sa.Float),
+)
+"""API keys, by a digest each."""
+NONCES = sa.Table(
+    "instrc_nonces", _META, sa.Column("nonce", sa.String(64), primary_key=True), sa.Column("at", sa.Float, nullable=False)
+)
+"""Signed links that were used."""
 CURSORS = sa.Table(
     "instrc_cursors", _META, sa.Column("name", sa.String(32), primary_key=True), sa.Column("value", sa.Text, nullable=False)
 )
@@ -426,9 +445,14 @@ class Records:
             self._tell(connection, [RunChange(kind, run, row.program, {"question": name, "who": who})])
         return None
 
-    def vote(self, run: str, question: str, vote: Vote) -> Vote | None:
-        """Note what a person answers; return what the same person has answered before, which stays."""
+    def vote(self, run: str, question: str, vote: Vote, nonce: str | None = None) -> Vote | None:
+        """Note what a person answers; return what the same person has answered before, which stays.
+
+        The `nonce` of a link is noted with it, in one transaction: an `IntegrityError` if the link was used.
+        """
         with self.engine.begin() as connection:
+            if nonce is not None:
+                connection.execute(sa.insert(NONCES).values(nonce=nonce, at=time()))
             place = (VOTES.c.run == run, VOTES.c.question == question, VOTES.c.who == vote.who)
             before = connection.execute(sa.select(VOTES).where(*place)).first()
             if before is not None:
@@ -438,9 +462,10 @@ class Records:
             connection.execute(sa.insert(VOTES).values(run=run, question=question, **values))
         return None
 
-    def unvote(self, run: str, question: str, who: str) -> None:
+    def unvote(self, run: str, question: str, who: str, nonce: str | None = None) -> None:
         """Take back an answer that the run has refused."""
         with self.engine.begin() as connection:
+            connection.execute(sa.delete(NONCES).where(NONCES.c.nonce == nonce))
             connection.execute(sa.delete(VOTES).where(VOTES.c.run == run, VOTES.c.question == question, VOTES.c.who == who))
 
     def votes(self, run: str, question: str | None = None) -> dict[str, list[Vote]]:
@@ -490,6 +515,50 @@ class Records:
         query = query if run is None else query.where(AUDIT.c.run == run)
         with self.engine.connect() as connection:
             return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001  -- its public name for a mapping
+
+    # --- keys and secrets -------------------------------------------------------------------------------------------------------
+
+    def add_key(
+        self, ident: str, digest: str, name: str, roles: Sequence[str], groups: Sequence[str], expires: float | None
+    ) -> None:
+        """Keep the digest of an API key, with what it is for."""
+        said = {"roles": dumps([*roles], indent=False), "groups": dumps([*groups], indent=False)}
+        with self.engine.begin() as connection:
+            connection.execute(sa.insert(KEYS).values(id=ident, hash=digest, name=name, made=time(), expires=expires, **said))
+
+    def key(self, ident: str) -> sa.Row[*tuple[object, ...]] | None:
+        """Return an API key, and note once a minute that it is used."""
+        with self.engine.begin() as connection:
+            row = connection.execute(sa.select(KEYS).where(KEYS.c.id == ident)).first()
+            if row is not None and (row.used or 0) < time() - 60:
+                connection.execute(sa.update(KEYS).where(KEYS.c.id == ident).values(used=time()))
+            return row
+
+    def has_keys(self) -> bool:
+        """Tell whether there is any API key."""
+        with self.engine.connect() as connection:
+            return connection.execute(sa.select(KEYS.c.id).limit(1)).first() is not None
+
+    def revoke(self, name: str) -> int:
+        """Delete the API keys of a name, and return how many there were."""
+        with self.engine.begin() as connection:
+            return connection.execute(sa.delete(KEYS).where(KEYS.c.name == name)).rowcount
+
+    def secret(self) -> str:
+        """Return the secret that signs sessions and links: one for all processes of the store, made when it is first needed."""
+        found = self.cursor("secret")
+        if found is None:
+            with suppress(sa.exc.IntegrityError), self.engine.begin() as connection:  # another process may make one now
+                connection.execute(sa.insert(CURSORS).values(name="secret", value=token_urlsafe(48)))
+            found = self.cursor("secret")
+        assert found is not None
+        return found
+
+    def count(self) -> dict[str, int]:
+        """Return how many runs there are, by status."""
+        query = sa.select(RUNS.c.status, sa.func.count()).group_by(RUNS.c.status)
+        with self.engine.connect() as connection:
+            return {status: number for status, number in connection.execute(query).all() if status != DELETED}
 
     def cursor(self, name: str) -> str | None:
         """Return a place up to which something was read."""

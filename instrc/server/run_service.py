@@ -10,19 +10,23 @@ from secrets import token_hex
 from time import time
 from typing import Final, cast
 
+from sqlalchemy.exc import IntegrityError
+
 from instrc import problems
 from instrc.engines.launch import Launcher, forked
 from instrc.engines.prepare import inputs_schema
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.suggest import nearest
+from instrc.runtime.activities import complaints
 from instrc.runtime.engine import Engine, Question, RunFilter, RunReport, chosen
-from instrc.runtime.interpreter.documents import bare_name
+from instrc.runtime.interpreter.documents import Author, bare_name
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.traces import Event
 from instrc.server.access import Caller, Role
 from instrc.server.approvals import Approval, approval_of
+from instrc.server.identity import Signer, link_word, refuse_unknown
 from instrc.server.records import DELETED, Opening, QuestionRow, Records, RunChange, RunRow, Vote, digest_of
-from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.jsonvalue import Json, JsonObject, as_object, tokens
 from instrc.tools.python_values import JsonLike
 from instrc.vibes.service_settings import ServiceSettings
 
@@ -158,13 +162,18 @@ class RunService:
         *,
         settings: ServiceSettings | None = None,
         hub: Hub | None = None,
+        secrets: Iterable[str] = (),
     ) -> None:
-        """`hub` is the sink that the engine was made with: without it other processes' events and its own are looked for."""
+        """`hub` is the sink that the engine was made with: without it other processes' events and its own are looked for.
+
+        `secrets` sign links and sessions, the last one; without any the store has one.
+        """
         self.launchers = programs
         self.engine = engine
         self.records = records
         self.settings: ServiceSettings = settings or ServiceSettings()
         self.hub: Hub = hub or Hub()
+        self.signer: Signer = Signer([*secrets] or [records.secret()])
         self._under_way: dict[str, asyncio.Task[RunReport]] = {}
         self._turns: dict[str, asyncio.Lock] = {}
 
@@ -207,6 +216,7 @@ class RunService:
         """
         await self.program(caller, program)
         caller.require("starter", program, f"start runs of `{program}`")
+        inputs = self._inputs(program, inputs)
         launch = self.launchers[program].launch(inputs, run)
         if key is not None:
             sent: JsonObject = {"program": program, "inputs": launch.inputs, "run": run, "metadata": dict(metadata or {})}
@@ -219,6 +229,23 @@ class RunService:
         await self._note(report, starter=caller.name, metadata=metadata)
         await self._audit(caller, "start", report.run, sent=cast("Json", launch.inputs))
         return await self._info_of(report)
+
+    def _inputs(self, program: str, given: JsonLike) -> JsonObject:
+        """Return inputs by name, as the schema of the program has them; a text is its `prompt`."""
+        inputs: JsonObject = dict(given) if isinstance(given, dict) else {} if given is None else {"prompt": cast("Json", given)}
+        schema = self._info(program).inputs
+        declared = as_object(schema["properties"])
+        for name, each in declared.items():
+            if name not in inputs and isinstance(each, dict) and "default" in each:
+                inputs[name] = each["default"]
+        wrong = complaints(inputs, schema)
+        if wrong:
+            places = [(each["pointer"], next(iter(tokens(each["pointer"])), "input"), each["message"]) for each in wrong]
+            raise CompileError(
+                problems.runs.InvalidInput(word=word, reason=f"does not fit at `{pointer or '/'}`: {message}")
+                for pointer, word, message in places
+            )
+        return inputs
 
     async def runs(
         self,
@@ -378,6 +405,13 @@ class RunService:
         self.hub.wake(found.run)
         await self._audit(caller, action, found.run, found.question.id)
 
+    async def link(self, caller: Caller, run: str, question: str, to: str) -> str:
+        """Return the word of a link by which a person may see and answer one question, once; an operator makes it."""
+        found = await self.question(caller, run, question)
+        caller.require("operator", found.program, f"send links to questions of `{found.program}`")
+        await self._audit(caller, "link", run, found.question.id, sent=to)
+        return link_word(self.signer, run, found.question.id, to)
+
     async def answer(
         self, caller: Caller, run: str, question: str, data: Json, *, comment: str | None = None, tag: str | None = None
     ) -> RunInfo:
@@ -404,7 +438,10 @@ class RunService:
         run, name = found.run, found.question.id
         found.approval.require_fit(found.question, data)
         vote = Vote(caller.name, caller.by, time(), data, comment)
-        earlier = await asyncio.to_thread(self.records.vote, run, name, vote)
+        try:
+            earlier = await asyncio.to_thread(self.records.vote, run, name, vote, caller.nonce)
+        except IntegrityError:
+            refuse_unknown("the link was used already")
         if earlier is not None and earlier.data != data:
             raise CompileError([problems.serving.QuestionNotFree(question=name, state="answered by you")])
         await self._audit(caller, "answer", run, name, sent=data)
@@ -414,11 +451,12 @@ class RunService:
             change = RunChange("question.voted", run, found.program, {"question": name, "who": caller.name})
             self._wake(await asyncio.to_thread(self.records.tell, change))
             return await self.run(caller, run)
+        by: Author = {"who": ", ".join(each.who for each in votes if each.data == decided.data), "means": decided.means}
         try:
-            report = await self._recorded(run, self.engine.answer(run, name, decided.data), SETTLE, known=True, question=name)
+            report = await self._recorded(run, self.engine.answer(run, name, decided.data, by), SETTLE, known=True, question=name)
         except CompileError as error:
             if any(isinstance(each, problems.runs.RejectedAnswer) for each in error.problems):
-                await asyncio.to_thread(self.records.unvote, run, name, caller.name)
+                await asyncio.to_thread(self.records.unvote, run, name, caller.name, caller.nonce)
             raise
         who: list[Json] = [each.who for each in votes]
         change = RunChange("question.answered", run, found.program, {"question": name, "who": who})
@@ -452,7 +490,7 @@ class RunService:
         if caller.name in excluded:
             reason = "whoever has had a part in this may not approve it"
             raise CompileError([problems.serving.NotAllowed(who=caller.name, action=action, reason=reason)])
-        if not caller.as_candidates & {*found.candidates} and caller.name != found.claimed_by:
+        if caller.only is None and not caller.as_candidates & {*found.candidates} and caller.name != found.claimed_by:
             reason = f"this is for {', '.join(f'`{each}`' for each in found.candidates)}"
             raise CompileError([problems.serving.NotAllowed(who=caller.name, action=action, reason=reason)])
 

@@ -19,9 +19,9 @@ from instrc.engines.memory import MemoryPort, MemoryWork
 from instrc.engines.stores import RunStore
 from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Effects, RunChild
-from instrc.runtime.engine import LIMIT, LaunchDocument, People, decision, holds
+from instrc.runtime.engine import LIMIT, LaunchDocument, People, answer_given, decision, facts_of_answer, holds
 from instrc.runtime.interpreter import versions
-from instrc.runtime.interpreter.documents import ActivityCommand, Command, FireCommand, Outcome, PinnedPlan, Result
+from instrc.runtime.interpreter.documents import ActivityCommand, Author, Command, FireCommand, Outcome, PinnedPlan, Result
 from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
 from instrc.runtime.secrets import redacted
@@ -96,7 +96,7 @@ class DurablePort(MemoryPort):
             self._calls.add(command["id"])
         return super().start(command)
 
-    def take(self, command: str, data: Json, letter: str) -> asyncio.Future[bool] | None:
+    def take(self, command: str, data: Json, letter: str, by: Author | None = None) -> asyncio.Future[bool] | None:
         """Deliver what somebody answers; `None` if nobody asks.
 
         The future says whether it was recorded: before that, the letter must not be thrown away.
@@ -105,18 +105,18 @@ class DurablePort(MemoryPort):
         if letter in self.letters:
             recorded.set_result(True)
             return recorded
-        result: Result = {"ok": data}
+        result: Result = answer_given(data, by)
         if command in self.held or command == LIMIT:
             again = decision(command, as_object(data))
             if again is not None:
                 return self.begin_again(again, letter)
             error = self.held.pop(command)
             self.final.add(command)
-            result = {"ok": as_object(data)["result"]} if "result" in as_object(data) else {"error": error}
+            result = answer_given(as_object(data)["result"], by) if "result" in as_object(data) else {"error": error}
         elif command not in self.later or self.overdue:
             return None
         self._letters[command] = (letter, recorded)
-        self.effects.tell("told", command, answer=data)
+        self.effects.tell("told", command, **facts_of_answer(data, by))
         self.rest(False)  # noqa: FBT003  -- it is the word of the callback
         self.give(command, result)
         return recorded

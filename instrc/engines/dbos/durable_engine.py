@@ -40,7 +40,7 @@ from instrc.runtime.engine import (
     status_of,
 )
 from instrc.runtime.interpreter import versions
-from instrc.runtime.interpreter.documents import Outcome, PinnedPlan, State
+from instrc.runtime.interpreter.documents import Author, Outcome, PinnedPlan, State
 from instrc.runtime.journal import Journal
 from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.runtime.secrets import redacted
@@ -265,7 +265,7 @@ class DurableEngine(TracedEngine):
         )
         return await self.asker.ask(lambda client: report_of(client, row, children=below, whole=True))
 
-    async def answer(self, run: str, step: str, data: Json) -> RunReport:
+    async def answer(self, run: str, step: str, data: Json, by: Author | None = None) -> RunReport:
         """Answer a question of a run; this process continues it if no other carries the runs of this store."""
         data = answer_copied(step, data)
         report = await self.show(run)
@@ -273,7 +273,8 @@ class DurableEngine(TracedEngine):
         child, slash, asked = question.id.rpartition("/")
         owner = f"{run}/{child}" if slash else run
         await self.asker.refuse_wrong(owner, asked, step, data)
-        letter = store.Letter(token_hex(16), owner, {"answer": asked, "data": data})
+        body: JsonObject = {"answer": asked, "data": data}
+        letter = store.Letter(token_hex(16), owner, body if by is None else {**body, "by": cast("Json", by)})
         async with self._carrier(run) as runner:
             if runner is not None:
                 taken = await runner.away(_deliver_answer(runner, letter, run.partition("/")[0]))

@@ -22,7 +22,7 @@ from instrc.engines.dbos.carrying import Claims, DurablePort, Live, MakeEffects,
 from instrc.engines.stores import RunStore, StoreLock, StoreWatch
 from instrc.problems.problem import CompileError
 from instrc.runtime.engine import LaunchDocument, People
-from instrc.runtime.interpreter.documents import Outcome
+from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Again
 from instrc.text.jsonvalue import as_text
 
@@ -427,7 +427,8 @@ class Runner:
 def _given(port: DurablePort, letter: store.Letter) -> asyncio.Future[bool] | None:
     if "again" in letter.body:
         return port.begin_again(cast("Again", letter.body["again"]), letter.id)
-    return port.take(as_text(letter.body["answer"]), letter.body["data"], letter.id)
+    by = cast("Author | None", letter.body.get("by"))
+    return port.take(as_text(letter.body["answer"]), letter.body["data"], letter.id, by)
 
 
 @DBOS.workflow(name=store.WORKFLOW, max_recovery_attempts=None)

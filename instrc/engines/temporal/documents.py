@@ -7,7 +7,16 @@ from typing import NotRequired, TypeAlias, TypedDict, Unpack, final
 from temporalio import workflow
 
 from instrc.runtime.engine import Asker, LaunchDocument
-from instrc.runtime.interpreter.documents import ActivityCommand, FireCommand, ModelCommand, Outcome, PinnedPlan, Result, State
+from instrc.runtime.interpreter.documents import (
+    ActivityCommand,
+    Author,
+    FireCommand,
+    ModelCommand,
+    Outcome,
+    PinnedPlan,
+    Result,
+    State,
+)
 from instrc.runtime.journal import Journal, JournalEntry
 from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
 from instrc.text.jsonvalue import Json, JsonObject
@@ -106,6 +115,7 @@ class AnswerMessage(TypedDict):
     answer: str
     """The command that it answers."""
     data: Json
+    by: NotRequired[Author]
 
 
 class Ended(TypedDict):

@@ -51,7 +51,7 @@ from instrc.runtime.engine import (
     require_ended,
     status_of,
 )
-from instrc.runtime.interpreter.documents import Outcome
+from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Again, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.runtime.secrets import redacted
@@ -261,7 +261,7 @@ class TemporalEngine(TracedEngine):
         async with self._served(carry=False):
             return await (await self._reader()).report(described)
 
-    async def answer(self, run: str, step: str, data: Json) -> RunReport:
+    async def answer(self, run: str, step: str, data: Json, by: Author | None = None) -> RunReport:
         """Answer a question of a run, and wait until it ends or waits again."""
         data = answer_copied(step, data)
         described = await (await self._reader()).described(run)
@@ -271,6 +271,8 @@ class TemporalEngine(TracedEngine):
             child, slash, asked = question.id.rpartition("/")
             handle = (await self._client()).get_workflow_handle(self.prefix + (f"{run}/{child}" if slash else run))
             letter: documents.AnswerMessage = {"answer": asked, "data": redacted(data)}
+            if by is not None:
+                letter["by"] = by
             try:
                 with trouble():
                     await handle.execute_update(documents.ANSWER, letter, id=token_hex(16))

@@ -13,7 +13,7 @@ from temporalio.exceptions import ActivityError, ApplicationError, CancelledErro
 
 from instrc.engines.temporal import documents
 from instrc.runtime.activities import complaints
-from instrc.runtime.engine import LIMIT, Question, decision, holds, questions_in
+from instrc.runtime.engine import LIMIT, Question, answer_given, decision, facts_of_answer, holds, questions_in
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Command, Complaint, FireCommand, ModelCommand, Result, State
 from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_journal
@@ -451,14 +451,15 @@ class RunWorkflow:
 
     def _take(self, letter: documents.AnswerMessage) -> None:
         command, data = letter["answer"], letter["data"]
-        documents.tell(self.launch["run"], "told", command, answer=data)
+        by = letter.get("by")
+        documents.tell(self.launch["run"], "told", command, **facts_of_answer(data, by))
         if command not in self.port.held and command != LIMIT:
-            self.port.give(command, {"ok": data})
+            self.port.give(command, answer_given(data, by))
         elif (again := decision(command, as_object(data))) is not None:
             self.port.begin_again(again)
         else:
             fails = "result" not in as_object(data)
-            self.port.give(command, {"error": self.port.held[command]} if fails else {"ok": as_object(data)["result"]})
+            self.port.give(command, {"error": self.port.held[command]} if fails else answer_given(as_object(data)["result"], by))
         self.note("running")
 
 

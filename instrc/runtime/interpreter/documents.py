@@ -110,6 +110,14 @@ class TimerCommand(TypedDict):
 Command: TypeAlias = ModelCommand | ActivityCommand | FireCommand | UserCommand | TimerCommand
 
 
+class Author(TypedDict):
+    """Who has answered a question, and how that is known."""
+
+    who: str
+    means: str
+    """`key`, `token`, `cookie`, `link`; `local` where nobody has proved who they are."""
+
+
 @final
 class Result(TypedDict, total=False):
     """What came of a command: `ok` with the value, or `error`."""
@@ -125,6 +133,8 @@ class Result(TypedDict, total=False):
     """In US dollars, if it is known."""
     cached: bool
     """The answer was kept from the same request before."""
+    by: Author
+    """Of an answer that somebody gave through a service."""
 
 
 # The plan of a run and the state of a run: plain JSON with types, so that both can be kept, sent and continued.

@@ -1,0 +1,258 @@
+"""The door before all that the service offers over HTTP: hosts, other sites, sizes, rates, and who asks."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from time import monotonic
+from typing import Final, TypeAlias
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from instrc import problems
+from instrc.problems.problem import CompileError, Problem
+from instrc.runtime.engine import UnreachableError
+from instrc.server.access import LOCAL, Caller
+from instrc.server.run_service import DeletedError
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject
+
+Counted: TypeAlias = "Counter[tuple[str, int]]"
+"""How many responses there were, by what was asked and by status."""
+JSON: Final = "application/json"
+PROBLEM: Final = "application/problem+json"
+CONTENT_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+LOCAL_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
+_STATUS: Final[dict[str, int]] = {
+    "not-authenticated": 401,
+    "not-allowed": 403,
+    "no-such-program": 404,
+    "no-such-run": 404,
+    "no-such-question": 404,
+    "question-not-free": 409,
+    "key-reused": 409,
+    "run-exists": 409,
+    "run-goes-on": 409,
+    "nothing-to-retry": 409,
+    "cannot-fork": 409,
+    "no-journal": 409,
+    "needs-its-program": 409,
+    "state-changed": 412,
+    "invalid-request": 400,
+    "unusable-store": 503,
+    "store-in-use": 503,
+}
+"""Statuses of problems; of all others it is 422."""
+
+
+def status_of_problem(problem: Problem) -> int:
+    """Return the status of HTTP for a problem."""
+    match problem:
+        case problems.serving.QuestionNotFree(state="shown anew"):
+            return 412
+        case problems.serving.QuestionNotFree(state="overdue"):
+            return 410
+        case problems.serving.TooMuch():
+            return 413 if problem.retry_after is None else 429
+        case problems.runs.NoSuchQuestion(closed="overdue"):
+            return 410
+        case problems.runs.NoSuchQuestion() if problem.closed != "not asked":
+            return 409
+    return _STATUS.get(problem.name, 422)
+
+
+def problem_json(found: Sequence[Problem], status: int | None = None) -> tuple[JsonObject, int]:
+    """Return problems as one document of RFC 9457, and its status."""
+    first = found[0]
+    status = status or status_of_problem(first)
+    made: JsonObject = {
+        "type": f"/problems/{first.name}",
+        "title": first.name.replace("-", " "),
+        "status": status,
+        "detail": str(first),
+        "name": first.name,
+    }
+    if first.hint:
+        made["hint"] = first.hint
+    made["errors"] = [{"pointer": _pointer(each), "message": _reason(each)} for each in found]
+    return made, status
+
+
+def _pointer(problem: Problem) -> str:
+    pointer = getattr(problem, "pointer", "")
+    return f"/input/{problem.word}" if isinstance(problem, problems.runs.InvalidInput) else str(pointer)
+
+
+def _reason(problem: Problem) -> str:
+    return problem.reason if isinstance(problem, problems.runs.RejectedAnswer) else str(problem)
+
+
+def problem_response(error: CompileError, status: int | None = None) -> Response:
+    """Return problems as a response."""
+    if isinstance(error, DeletedError):
+        status = 410
+    made, status = problem_json(error.problems, 503 if isinstance(error, UnreachableError) else status)
+    headers: dict[str, str] = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+    retry = getattr(error.problems[0], "retry_after", None)
+    if retry is not None or status == 503:
+        headers["Retry-After"] = str(retry or 5)
+    return Response(dumps(made), status, headers, PROBLEM)
+
+
+def json_response(body: Json, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return JSON as a response: exact numbers, keys in their order."""
+    if status == 204:
+        return Response(None, 204, headers)
+    return Response(dumps(body), status, headers, JSON)
+
+
+def caller_of(request: Request) -> Caller:
+    """Return who asks, as the door has found out; `NotAuthenticated` if it does not know."""
+    caller = request.scope.get("instrc.caller")
+    if not isinstance(caller, Caller):
+        reason = request.scope.get("instrc.unknown") or "nothing was sent that says so"
+        raise CompileError([problems.serving.NotAuthenticated(reason=reason)])
+    return caller
+
+
+class RateLimiter:
+    """Counts what each caller does in a minute."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._counts: Counter[str] = Counter()
+        self._minute = 0
+
+    def enter(self, name: str, what: str) -> None:
+        """Count one more; refuse it over the limit."""
+        now = int(monotonic())
+        if now // 60 != self._minute:
+            self._minute, self._counts = now // 60, Counter()
+        self._counts[name] += 1
+        if self._counts[name] > self.limit:
+            raise CompileError([problems.serving.TooMuch(what=what, limit=self.limit, retry_after=60 - now % 60)])
+
+
+# The door: what every request passes, whatever it is for.
+
+
+Identify = Callable[[Headers], Awaitable["Caller | None"]]
+"""Finds out who asks, by the headers of a request; `None` if nothing says so."""
+
+
+class Door:
+    """Refuses foreign hosts, other sites and large bodies; finds out who asks; sends the headers that protect pages."""
+
+    def __init__(self, app: ASGIApp, *, hosts: frozenset[str], body: int, identify: Identify | None, counted: Counted) -> None:
+        self.app = app
+        self.hosts = hosts
+        self.body = body
+        self.identify = identify
+        self.failures: RateLimiter = RateLimiter(_WRONG_KEYS)
+        self.counted = counted
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        refusal = self._refusal(scope, headers)
+        if refusal is not None or scope["type"] != "http":
+            if scope["type"] == "http" and refusal is not None:
+                await refusal(scope, receive, send)
+            elif refusal is not None:
+                await send({"type": "websocket.close", "code": 1008})
+            else:
+                await self.app(scope, receive, send)
+            return
+        scope["instrc.caller"] = LOCAL
+        if self.identify is not None:
+            try:
+                scope["instrc.caller"] = await self.identify(headers)
+            except CompileError as error:
+                scope["instrc.caller"], scope["instrc.unknown"] = None, getattr(error.problems[0], "reason", "")
+                try:
+                    self.failures.enter((scope.get("client") or ("",))[0], "wrong keys in a minute")
+                except CompileError as too_often:
+                    await problem_response(too_often)(scope, receive, send)
+                    return
+        await self.app(scope, self._limited(receive), self._protected(scope, send))
+
+    def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
+        host = re.sub(r":\d+$", "", headers.get("host", ""))
+        if host.lower() not in self.hosts:
+            return problem_response(
+                CompileError([problems.serving.InvalidRequest(reason="this service is not reached under that host")])
+            )
+        if scope["type"] == "websocket" or scope["method"] not in {"GET", "HEAD", "OPTIONS"}:
+            site = headers.get("sec-fetch-site")
+            origin = headers.get("origin")
+            same = origin is None or origin.partition("://")[2] == headers.get("host")
+            if (site is not None and site not in {"same-origin", "none"}) or not same:
+                found = problems.serving.NotAllowed(
+                    who="another site", action="send this", reason="a browser says whose page it is"
+                )
+                return problem_response(CompileError([found]))
+        length = headers.get("content-length", "0")
+        if not length.isdigit() or len(length) > 15 or int(length) > self.body:
+            return problem_response(self._too_large())
+        return None
+
+    def _too_large(self) -> CompileError:
+        return CompileError([problems.serving.TooMuch(what="bytes of a request", limit=self.body)])
+
+    def _limited(self, receive: Receive) -> Receive:
+        """Return what reads a body, not more of it than is allowed, and not for ever."""
+        read = 0
+        ended = False
+
+        async def limited() -> Message:
+            nonlocal read, ended
+            if ended:
+                return await receive()
+            try:
+                message = await asyncio.wait_for(receive(), _BODY_SECONDS)
+            except TimeoutError:
+                return {"type": "http.disconnect"}
+            read += len(message.get("body", b""))
+            ended = not message.get("more_body", False)
+            if read > self.body:
+                raise self._too_large()
+            return message
+
+        return limited
+
+    def _protected(self, scope: Scope, send: Send) -> Send:
+        """Return what sends a response, with the headers that every response has; it is counted."""
+
+        async def protected(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self.counted[getattr(scope.get("route"), "name", None) or "other", message["status"]] += 1
+                present = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [
+                    *message["headers"],
+                    *((name, value) for name, value in _HEADERS if name not in present),
+                ]
+            await send(message)
+
+        return protected
+
+
+_WRONG_KEYS: Final = 30
+"""Wrong keys and tokens from one address in a minute."""
+_BODY_SECONDS: Final = 30.0
+"""Seconds to wait for the next part of a body."""
+_HEADERS: Final = (
+    (b"content-security-policy", CONTENT_POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)

@@ -1,0 +1,286 @@
+"""How callers are known: API keys, tokens of an identity provider, sessions of pages, and signed links for one question."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
+from secrets import token_hex, token_urlsafe
+from time import monotonic, time
+from typing import Final, NoReturn, cast
+from urllib.error import URLError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, build_opener
+
+import jwt
+from itsdangerous import BadData, URLSafeTimedSerializer
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+from instrc.server.access import ALL, Caller, Role
+from instrc.server.records import Records
+from instrc.text.jsontext import loads
+from instrc.text.jsonvalue import Json, as_object, as_text, as_texts, mapping
+from instrc.vibes.service_settings import OidcSettings, ServiceSettings
+
+COOKIE: Final = "__Host-instrc"
+SESSION_SECONDS: Final = 12 * 3600
+LINK_SECONDS: Final = 7 * 86400
+_ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+"""Of signatures with a public key: with a shared one whoever knows the public key could sign."""
+_LEEWAY: Final = 30
+_REFETCH: Final = 60.0
+"""Seconds before the keys of an identity provider are fetched again for a name that is not among them."""
+_FETCHED_BYTES: Final = 1024 * 1024
+_LONGEST: Final = 16 * 1024
+"""Letters of a token."""
+
+
+def roles_of(settings: ServiceSettings, name: str, groups: Iterable[str]) -> dict[str, frozenset[Role]]:
+    """Return the roles that the settings give to a person, by program."""
+    words = {name, ALL, *(f"group:{group}" for group in groups)}
+    found: dict[str, frozenset[Role]] = {}
+    for program, held in settings.roles.items():
+        roles = frozenset(cast("Role", role) for role, names in held.items() if words & {*names})
+        if roles:
+            found[program] = roles
+    return found
+
+
+def groups_of(settings: ServiceSettings, name: str, groups: Iterable[str]) -> frozenset[str]:
+    """Return the groups of a person: those that are said, and those of the settings."""
+    return frozenset({*groups, *(group for group, names in settings.groups.items() if name in names)})
+
+
+def refuse_unknown(reason: str) -> NoReturn:
+    """Refuse a request of which it is not known who sends it."""
+    raise CompileError([problems.serving.NotAuthenticated(reason=reason)]) from None
+
+
+@dataclass(slots=True)
+class Signer:
+    """Signs sessions and links: with the last of its secrets, while those of all are taken."""
+
+    secrets: list[str]
+
+    def sign(self, purpose: str, value: Mapping[str, Json]) -> str:
+        """Return a signed text that holds a value."""
+        return URLSafeTimedSerializer(self.secrets, salt=purpose).dumps(dict(value))
+
+    def read(self, purpose: str, text: str, seconds: int) -> dict[str, Json] | None:
+        """Return the value of a signed text; `None` if it is not ours, for another purpose, or too old."""
+        if len(text) > _LONGEST:
+            return None
+        try:
+            found = URLSafeTimedSerializer(self.secrets, salt=purpose).loads(text, max_age=seconds)
+        except BadData:
+            return None
+        return found if isinstance(found, dict) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Finds out who asks; it is called with the headers of a request."""
+
+    records: Records
+    settings: ServiceSettings
+    signer: Signer
+    keys: ProviderKeys | None = None
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anybody can be known: there is an API key, or an identity provider."""
+        return self.settings.oidc is not None or self.records.has_keys()
+
+    async def __call__(self, headers: Mapping[str, str]) -> Caller | None:
+        """Return who asks; `None` if nothing says so, `NotAuthenticated` for what is wrong."""
+        given = headers.get("authorization")
+        if given is not None:
+            scheme, _, word = given.partition(" ")
+            if scheme.lower() != "bearer" or not word.strip():
+                refuse_unknown("`Authorization` is `Bearer`, and a key or a token")
+            return await self.bearer(word.strip())
+        return await asyncio.to_thread(self._of_session, headers.get("cookie", ""))
+
+    async def bearer(self, word: str) -> Caller:
+        """Return whose key or token it is."""
+        if len(word) > _LONGEST:
+            refuse_unknown("the token is too long")
+        if word.startswith("ik_"):
+            return await asyncio.to_thread(self._of_key, word)
+        if self.settings.oidc is None:
+            refuse_unknown("the key is not one of this service")
+        return await self._of_token(word, self.settings.oidc)
+
+    # --- API keys -------------------------------------------------------------------------------------------------------------
+
+    def new_key(self, name: str, roles: Iterable[str] = (), groups: Iterable[str] = (), expires: float | None = None) -> str:
+        """Return a new key, which is kept only as a digest; roles are `ROLE` for all programs, or `PROGRAM:ROLE`."""
+        ident, secret = token_hex(6), token_urlsafe(32)
+        word = f"ik_{ident}_{secret}"
+        self.records.add_key(ident, _digest(word), name, [*roles], [*groups], expires)
+        return word
+
+    def _of_key(self, word: str) -> Caller:
+        row = self.records.key(word.split("_")[1])
+        if row is None or not hmac.compare_digest(row.hash, _digest(word)):
+            refuse_unknown("the key is not one of this service")
+        if row.expires is not None and row.expires < time():
+            refuse_unknown("the key has expired")
+        return self._caller_of_key(row.name, as_texts(loads(row.roles)), as_texts(loads(row.groups)))
+
+    def _caller_of_key(self, name: str, roles: list[str], groups: list[str]) -> Caller:
+        known = groups_of(self.settings, name, groups)
+        held = roles_of(self.settings, name, known)
+        for said in roles:
+            program, _, role = said.rpartition(":")
+            held[program or ALL] = held.get(program or ALL, frozenset()) | {cast("Role", role)}
+        return Caller(name, known, held, "key")
+
+    # --- tokens ---------------------------------------------------------------------------------------------------------------
+
+    async def _of_token(self, word: str, oidc: OidcSettings) -> Caller:
+        assert self.keys is not None
+        try:
+            header = jwt.get_unverified_header(word)
+        except jwt.PyJWTError:
+            refuse_unknown("the token is not one")
+        key = await self.keys.key(str(header.get("kid", "")))
+        if key is None or key.algorithm_name not in _ALGORITHMS:
+            refuse_unknown("the token is signed with a key that the identity provider does not name")
+        try:
+            claims = jwt.decode(
+                word,
+                key,
+                algorithms=[key.algorithm_name],
+                audience=oidc.audience,
+                issuer=oidc.issuer,
+                leeway=_LEEWAY,
+                options={"require": ["exp", "iss", "aud", "sub"]},
+            )
+        except (jwt.PyJWTError, ValueError, TypeError) as error:
+            refuse_unknown(_said(error))
+        name, groups = claims.get(oidc.name), claims.get(oidc.groups, [])
+        if not isinstance(name, str) or not name:
+            refuse_unknown(f"the token has no `{oidc.name}`")
+        listed = [each for each in groups if isinstance(each, str)] if isinstance(groups, list) else []
+        known = groups_of(self.settings, name, listed)
+        return Caller(name, known, roles_of(self.settings, name, known), "token")
+
+    # --- sessions of pages ----------------------------------------------------------------------------------------------------
+
+    def session(self, caller: Caller, key: str | None = None) -> str:
+        """Return the header `Set-Cookie` that lets a browser go on as a caller, who has shown a `key` or a token."""
+        ident = None if key is None or not key.startswith("ik_") else key.split("_")[1]
+        value: dict[str, Json] = {"name": caller.name, "groups": [*sorted(caller.groups)], "key": ident}
+        word = self.signer.sign("session", value)
+        return f"{COOKIE}={word}; Path=/; Max-Age={SESSION_SECONDS}; HttpOnly; Secure; SameSite=Lax"
+
+    @staticmethod
+    def no_session() -> str:
+        """Return the header that ends a session."""
+        return f"{COOKIE}=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax"
+
+    def _of_session(self, header: str) -> Caller | None:
+        try:
+            found = SimpleCookie(header[:_LONGEST]).get(COOKIE)
+        except CookieError:
+            return None
+        value = None if found is None else self.signer.read("session", found.value, SESSION_SECONDS)
+        if value is None:
+            return None
+        name, groups = as_text(value["name"]), as_texts(value["groups"])
+        ident = value.get("key")
+        if ident is None:
+            known = groups_of(self.settings, name, groups)
+            return Caller(name, known, roles_of(self.settings, name, known), "cookie")
+        row = self.records.key(str(ident))
+        if row is None or (row.expires is not None and row.expires < time()):
+            return None  # the key was taken back
+        made = self._caller_of_key(row.name, as_texts(loads(row.roles)), as_texts(loads(row.groups)))
+        return Caller(made.name, made.groups, made.roles, "cookie")
+
+
+# Signed links: one person answers one question with it, once.
+
+
+def link_word(signer: Signer, run: str, question: str, to: str) -> str:
+    """Return the word of a link by which a person may see and answer one question."""
+    return signer.sign("question", {"run": run, "question": question, "for": to, "nonce": token_urlsafe(12)})
+
+
+def caller_of_link(signer: Signer, word: str, seconds: int = LINK_SECONDS) -> Caller:
+    """Return who has a link; `NotAuthenticated` if it is not ours, or too old."""
+    value = signer.read("question", word, seconds)
+    if value is None:
+        refuse_unknown("the link is not one of this service, or has expired")
+    only = (as_text(value["run"]), as_text(value["question"]))
+    return Caller(as_text(value["for"]), by="link", only=only, nonce=as_text(value["nonce"]))
+
+
+# The keys of an identity provider.
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    def redirect_request(self, *_args: object, **_more: object) -> None:
+        """Go nowhere else."""
+
+
+class ProviderKeys:
+    """The keys of an identity provider by their names: fetched, and fetched again where a name is new."""
+
+    def __init__(self, place: str, folder: Path) -> None:
+        parts = urlsplit(place)
+        if parts.scheme == "http" and parts.hostname not in {"localhost", "127.0.0.1"}:
+            reason = "keys are fetched over `https`"
+            raise CompileError([problems.runs.UnusableSetting(what="address", word=place, reason=reason)])
+        self.place = place
+        self.file: Path | None = None if parts.scheme in {"http", "https"} else folder / place
+        self._keys: dict[str, jwt.PyJWK] = {}
+        self._fetched: float | None = None
+        self._turn = asyncio.Lock()
+
+    async def key(self, name: str) -> jwt.PyJWK | None:
+        """Return a key; `None` if the provider has none of the name."""
+        async with self._turn:
+            due = self._fetched is None or monotonic() > self._fetched + _REFETCH
+            if name not in self._keys and due:
+                self._fetched = monotonic()
+                self._keys = await asyncio.to_thread(self._read) or self._keys
+        return self._keys.get(name)
+
+    def _read(self) -> dict[str, jwt.PyJWK]:
+        try:
+            if self.file is not None:
+                text = self.file.read_bytes()
+            else:
+                with build_opener(_NoRedirects).open(self.place, timeout=10) as answer:
+                    text = answer.read(_FETCHED_BYTES)
+            listed = mapping(cast("Json", json.loads(text))).get("keys")
+        except (OSError, URLError, ValueError):
+            return {}
+        found: dict[str, jwt.PyJWK] = {}
+        for each in listed if isinstance(listed, list) else []:
+            try:
+                found[str(as_object(each).get("kid", ""))] = jwt.PyJWK(as_object(each))
+            except (jwt.PyJWTError, TypeError, ValueError):
+                continue  # of a kind that we do not know
+        return found
+
+
+def _digest(word: str) -> str:
+    return sha256(word.encode()).hexdigest()
+
+
+def _said(error: Exception) -> str:
+    said: dict[type[Exception], str] = {
+        jwt.ExpiredSignatureError: "the token has expired",
+        jwt.InvalidAudienceError: "the token is for another service",
+        jwt.InvalidIssuerError: "the token is of another identity provider",
+    }
+    return said.get(type(error), "the token does not hold")

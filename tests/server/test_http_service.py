@@ -1,0 +1,198 @@
+"""The service over HTTP: what the OpenAPI document says, problems with their names, conditions, pages and events."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from serving import ANN, ANSWER, BOB, BOSS, CAT, client, go, person, service, settled
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+
+
+async def begun(http: Any, **more: Any) -> tuple[str, str]:
+    """Begin a run that waits, and return its id and that of its question."""
+    done = await http.post("/v1/runs", json={"program": "letter", "input": "write", **more}, headers={"Prefer": "wait=20"})
+    assert done.status_code == 201, done.text
+    return done.json()["run"], done.json()["questions"][0]["id"]
+
+
+def test_a_run_is_started_looked_at_and_answered(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with client(service(tmp_path)) as http:
+            run, question = await begun(http, metadata={"case": "7"})
+            shown = await http.get(f"/v1/questions/{question}")
+            assert shown.json()["schema"]["properties"]["decision"] == {"enum": ["Approve", "Reject"]}
+            again = await http.get(f"/v1/runs/{run}")
+            assert (await http.get(f"/v1/runs/{run}", headers={"If-None-Match": again.headers["etag"]})).status_code == 304
+            stale = {"If-Match": '"another"'}
+            refused = await http.post(f"/v1/questions/{question}/answer", json={"data": ANSWER}, headers=stale)
+            assert refused.status_code == 412
+            fresh = {"If-Match": shown.headers["etag"]}
+            done = await http.post(f"/v1/questions/{question}/answer", json={"data": ANSWER}, headers=fresh)
+            assert (done.status_code, done.json()["status"]) == (200, "done")
+            once_more = await http.post(f"/v1/questions/{question}/answer", json={"data": ANSWER})
+            assert once_more.status_code == 200  # the same person, the same answer
+            other = await http.post(f"/v1/questions/{question}/answer", json={"data": {"decision": "Reject"}})
+            assert (other.status_code, other.json()["name"]) == (409, "no-such-question")
+            assert [row["run"] for row in (await http.get("/v1/runs?metadata.case=7&status=done")).json()["items"]] == [run]
+            assert (await http.get("/v1/runs?metadata.case=8")).json()["items"] == []
+            assert (await http.post(f"/v1/runs/{run}/cancel")).json()["status"] == "done"  # an ended run stays as it is
+            assert (await http.delete(f"/v1/runs/{run}")).status_code == 204
+            assert (await http.get(f"/v1/runs/{run}")).status_code == 410
+
+    go(body())
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sent", "status", "name"),
+    [
+        ("POST", "/v1/runs", {"program": "leter"}, 404, "no-such-program"),
+        ("POST", "/v1/runs", {"program": "letter", "input": {"promt": "x"}}, 422, "invalid-input"),
+        ("POST", "/v1/runs", {"program": "letter", "input": "x", "run": "../x"}, 400, "invalid-request"),
+        ("POST", "/v1/runs", {"input": "x"}, 400, "invalid-request"),
+        ("POST", "/v1/runs", {"program": "letter", "input": "x", "more": 1}, 400, "invalid-request"),
+        ("POST", "/v1/runs", b'{"program": ', 400, "invalid-request"),
+        ("GET", "/v1/runs?status=lost", None, 400, "invalid-request"),
+        ("GET", "/v1/runs?since=yesterday", None, 400, "invalid-request"),
+        ("GET", "/v1/runs?limit=0", None, 400, "invalid-request"),
+        ("GET", "/v1/runs?cursor=x", None, 400, "invalid-request"),
+        ("GET", "/v1/runs?colour=red", None, 400, "invalid-request"),
+        ("GET", "/v1/runs/nobody", None, 404, "no-such-run"),
+        ("GET", "/v1/runs/..%2f..%2fetc%2fpasswd", None, 404, ""),
+        ("GET", "/v1/runs/" + "x" * 5000, None, 404, "no-such-run"),
+        ("GET", "/v1/runs/a%00b", None, 400, "invalid-request"),
+        ("GET", "/v1/questions/nobody:userContext1", None, 404, "no-such-run"),
+        ("GET", "/v1/questions?due_before=soon", None, 400, "invalid-request"),
+        ("POST", "/v1/runs/nobody/retry", {"step": 1}, 400, "invalid-request"),
+    ],
+)
+def test_what_is_wrong_is_a_problem_with_its_name(
+    method: str, path: str, sent: Any, status: int, name: str, tmp_path: Path
+) -> None:
+    async def body() -> None:
+        async with client(service(tmp_path)) as http:
+            more = {"content": sent} if isinstance(sent, bytes) else {} if sent is None else {"json": sent}
+            done = await http.request(method, path, headers={"Content-Type": "application/json"}, **more)
+            assert done.status_code == status, done.text
+            if name:
+                assert done.headers["content-type"] == "application/problem+json"
+                told = done.json()
+                assert (told["name"], told["type"]) == (name, f"/problems/{name}")
+                assert (await http.get(told["type"])).status_code == 200
+
+    go(body())
+
+
+def test_all_that_is_wrong_with_an_answer_is_told_with_its_places(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with client(service(tmp_path)) as http:
+            _, question = await begun(http)
+            done = await http.post(f"/v1/questions/{question}/answer", json={"data": {"decision": "Maybe"}})
+            assert (done.status_code, done.json()["errors"][0]["pointer"]) == (422, "/decision")
+            assert (await http.get(f"/v1/questions/{question}")).json()["votes"] == []
+
+    go(body())
+
+
+def test_a_key_begins_one_run_however_often_it_is_sent(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with client(service(tmp_path)) as http:
+            sent = {"program": "letter", "input": "write"}
+            runs = [
+                (await http.post("/v1/runs", json=sent, headers={"Idempotency-Key": "k", "Prefer": "wait=9"})).json()["run"]
+                for _ in range(2)
+            ]
+            assert runs[0] == runs[1]
+            other = await http.post("/v1/runs", json={**sent, "input": "other"}, headers={"Idempotency-Key": "k"})
+            assert (other.status_code, other.json()["name"]) == (409, "key-reused")
+
+    go(body())
+
+
+def test_pages_hold_every_run_once(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with client(service(tmp_path)) as http:
+            made = [(await begun(http))[0] for _ in range(5)]
+            found: list[str] = []
+            place = "/v1/runs?limit=2"
+            while True:
+                page = (await http.get(place)).json()
+                found += [row["run"] for row in page["items"]]
+                if page["next"] is None:
+                    break
+                place = f"/v1/runs?limit=2&cursor={page['next']}"
+            assert found == made[::-1]
+            asked = (await http.get("/v1/questions?limit=3")).json()
+            rest = (await http.get(f"/v1/questions?limit=3&cursor={asked['next']}")).json()
+            assert [each["run"] for each in asked["items"] + rest["items"]] == made
+
+    go(body())
+
+
+def events(text: str) -> list[tuple[int, str, Any]]:
+    """Return the events of a stream: number, kind, data."""
+    found = []
+    for block in text.split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
+        if lines:
+            found.append((int(lines["id"]), lines["event"], json.loads(lines["data"])))
+    return found
+
+
+def test_events_are_numbered_and_go_on_behind_the_last_one(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        async with client(made) as http:
+            run, question = await begun(http)
+            await http.post(f"/v1/questions/{question}/answer", json={"data": ANSWER})
+            whole = events((await http.get(f"/v1/runs/{run}/events")).text)
+            assert whole[0][1] == "snapshot"
+            assert [number for number, *_ in whole[1:-1]] == list(range(1, len(whole) - 1))
+            assert [kind for _, kind, _ in whole[1:]] == ["asked", "answered", "question", "told", "ended", "status"]
+            rest = events((await http.get(f"/v1/runs/{run}/events", headers={"Last-Event-ID": "3"})).text)
+            assert [kind for _, kind, _ in rest] == ["snapshot", "told", "ended", "status"]
+            lost = events((await http.get(f"/v1/runs/{run}/events", headers={"Last-Event-ID": "99"})).text)
+            assert [kind for _, kind, _ in lost] == ["snapshot", "gap", "status"]
+            assert (await http.get(f"/v1/runs/{run}/events", headers={"Last-Event-ID": "x"})).status_code == 400
+            assert (await http.get("/v1/runs/nobody/events")).status_code == 404
+            author = next(event for _, kind, event in whole if kind == "told")
+            assert author["by"] == {"who": "local", "means": "local"}
+
+    go(body())
+
+
+def test_health_metrics_and_the_document_are_there(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with client(service(tmp_path)) as http:
+            await begun(http)
+            assert (await http.get("/healthz")).json() == {"status": "ok"}
+            assert (await http.get("/readyz")).status_code == 200
+            counted = (await http.get("/metrics")).text
+            assert 'instrc_requests_total{operation="startRun",status="201"} 1' in counted
+            assert 'instrc_runs{status="waiting"} 1' in counted
+            document = (await http.get("/openapi.json")).json()
+            assert document["openapi"] == "3.1.0"
+            assert document["components"]["schemas"]["Input1"]["properties"].keys() == {"prompt"}
+
+    go(body())
+
+
+def test_runs_are_seen_by_who_may_see_them(tmp_path: Path) -> None:
+    """Ann began it, Bob may answer it, Cat answers another program only: to her it does not exist."""
+    made = service(tmp_path)
+    other = person("cat", "answerer", program="other")
+
+    async def body() -> None:
+        async with client(made) as http:
+            run, _ = await begun(http)
+            mine = (await made.start(ANN, "letter", "write", wait=20)).report.run
+            for caller, seen in ((ANN, [mine]), (BOSS, [mine, run]), (other, [])):
+                assert [row.run for row in (await made.runs(caller)).rows] == seen, caller  # type: ignore[union-attr]
+        assert CAT.may("answerer", "letter")
+        assert BOB.may("starter", "letter")
+
+    go(body())
+    assert settled is not None
