@@ -84,7 +84,8 @@ async def client(made: RunService, caller: Caller | None = None, **more: Any) ->
     async def identify(_headers: object) -> Caller | None:
         return caller
 
-    app = app_of(made, identify=None if caller is None else identify, **more)
+    known = {} if caller is None else {"identify": identify}
+    app = app_of(made, **{**known, **more})
     async with (
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost", timeout=60) as http,

@@ -1,0 +1,358 @@
+"""What others may try with a service over HTTP: each is refused or bounded."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+from time import time
+from typing import Any
+
+import httpx
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from serving import ANN, ANSWER, BOB, BOSS, asking, client, go, person, service
+from starlette.requests import ClientDisconnect
+
+from instrc import CompileError
+from instrc.server.http import app_of  # the application itself
+from instrc.server.identity import Identity, ProviderKeys, Signer  # what it finds callers by
+from instrc.vibes.service_settings import OidcSettings, PeopleSettings, ServiceSettings  # without a file
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+START = {"program": "letter", "input": "write"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example"}, 400),
+        ({"Host": "localhost.evil.example"}, 400),
+        ({"Host": "localhost:9999"}, 201),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://localhost"}, 201),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Sec-Fetch-Site": "same-origin"}, 201),
+        ({"Content-Type": "text/plain"}, 400),
+        ({"Content-Type": "application/x-www-form-urlencoded"}, 400),
+    ],
+)
+def test_another_site_or_host_begins_nothing(headers: dict[str, str], status: int, tmp_path: Path) -> None:
+    async def body() -> None:
+        async with client(service(tmp_path)) as http:
+            sent = {"Content-Type": "application/json", **headers}
+            done = await http.post("/v1/runs", content=json.dumps(START), headers=sent)
+            assert done.status_code == status, done.text
+            assert "access-control-allow-origin" not in done.headers
+            assert (await http.options("/v1/runs", headers={"Origin": "https://evil.example"})).status_code in {400, 405}
+
+    go(body())
+
+
+def test_large_bodies_and_slow_ones_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instrc.server.door._BODY_SECONDS", 0.1)
+
+    async def forever() -> AsyncIterator[bytes]:
+        for _ in range(3000):
+            yield b"x" * 1024
+
+    async def slow(_scope: Any = None) -> None:
+        made = service(tmp_path / "slow")
+        app = app_of(made)
+        sent: list[Any] = []
+        scope = {"type": "http", "method": "POST", "path": "/v1/runs", "raw_path": b"/v1/runs", "query_string": b""}
+        scope |= {"headers": [(b"host", b"localhost")], "app": app, "http_version": "1.1", "scheme": "http"}
+
+        async def never() -> Any:
+            await asyncio.sleep(60)
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        with suppress(ClientDisconnect):  # the client is taken for gone
+            await asyncio.wait_for(app(scope, never, send), 5)
+        assert not any(each.get("status", 500) < 400 for each in sent)
+
+    async def body() -> None:
+        async with client(service(tmp_path)) as http:
+            large = {"Content-Length": str(100 * 1024 * 1024), "Content-Type": "application/json"}
+            assert (await http.post("/v1/runs", content=b"{}", headers=large)).status_code == 413
+            assert (await http.post("/v1/runs", content=forever())).status_code == 413  # without a length
+            nested = b'{"program":' + b"[" * 100_000
+            assert (await http.post("/v1/runs", content=nested)).status_code == 400
+        await slow()
+
+    go(body())
+
+
+def test_pages_are_protected_by_their_headers(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with client(service(tmp_path)) as http:
+            for path in ("/healthz", "/v1/runs/<script>", "/nowhere"):
+                done = await http.get(path)
+                assert done.headers["content-security-policy"].startswith("default-src 'none'")
+                assert done.headers["x-content-type-options"] == "nosniff"
+                assert done.headers["cache-control"] == "no-store"
+                assert "html" not in done.headers["content-type"]
+
+    go(body())
+
+
+def test_streams_and_starts_are_bounded(tmp_path: Path) -> None:
+    settings = ServiceSettings(streams=3, rate=5)
+
+    async def body() -> None:
+        made = service(tmp_path, settings=settings)
+        async with client(made) as http:
+            streams = http._transport.app.state.streams  # type: ignore[attr-defined]  # the transport of a test
+            for _ in range(3):
+                streams.enter("local")
+            refused = await http.get("/v1/events")
+            assert (refused.status_code, refused.json()["name"]) == (429, "too-much")
+            assert int(refused.headers["retry-after"]) > 0
+            found = [(await http.post("/v1/runs", json=START)).status_code for _ in range(12)]
+            assert found.count(429) >= 2  # the minute may have ended once meanwhile
+
+    go(body())
+
+
+# --- who asks -----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_key_is_known_by_its_digest_and_can_be_taken_back(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, records=str(tmp_path / "keys"))
+        identity = Identity(made.records, made.settings, made.signer)
+        key = identity.new_key("ann", ["starter", "other:viewer"], ["sales"])
+        old = identity.new_key("old", ["admin"], expires=time() - 1)
+        stored = b"".join(file.read_bytes() for file in (tmp_path / "keys").glob("server.sqlite*"))
+        assert key.encode() not in stored
+        assert key.split("_")[2].encode() not in stored
+        async with client(made, identify=identity) as http:
+            for word, status in ((key, 200), (f"{key}x", 401), (old, 401), ("ik_", 401), ("ik_a_b", 401), ("nonsense", 401)):
+                done = await http.get("/v1/programs", headers={"Authorization": f"Bearer {word}"})
+                assert done.status_code == status, word
+            assert (await http.get("/v1/programs")).status_code == 401
+            assert (await http.get("/v1/programs", headers={"Authorization": f"Basic {key}"})).status_code == 401
+            assert (await http.get(f"/v1/programs?key={key}", headers={})).status_code == 401
+            caller = await identity.bearer(key)
+            assert (caller.may("starter", "any"), caller.may("viewer", "letter"), caller.may("viewer", "other")) == (
+                True,
+                False,
+                True,
+            )
+            assert caller.groups == {"sales"}
+            made.records.revoke("ann")
+            with pytest.raises(CompileError):
+                await identity.bearer(key)
+
+    go(body())
+
+
+def test_guessing_keys_is_slowed_down(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        async with client(made, identify=Identity(made.records, made.settings, made.signer)) as http:
+            found = [
+                (await http.get("/v1/programs", headers={"Authorization": f"Bearer ik_{n}_x"})).status_code for n in range(70)
+            ]
+            assert found.count(429) >= 5
+
+    go(body())
+
+
+RSA = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+OTHER = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+OIDC = OidcSettings("https://id.example", "instrc", "keys.json")
+CLAIMS = {"iss": "https://id.example", "aud": "instrc", "sub": "ann", "exp": 4_000_000_000, "groups": ["leads"]}
+
+
+@pytest.mark.parametrize(
+    ("key", "algorithm", "claims", "name"),
+    [
+        (RSA, "RS256", {}, "one"),
+        (RSA, "RS256", {"aud": ["other", "instrc"]}, "one"),
+        (RSA, "RS256", {"aud": "other"}, None),
+        (RSA, "RS256", {"iss": "https://evil.example"}, None),
+        (RSA, "RS256", {"exp": 1}, None),
+        (RSA, "RS256", {"exp": None}, None),
+        (RSA, "RS256", {"sub": None}, None),
+        (RSA, "RS384", {}, None),
+        (OTHER, "RS256", {}, None),
+        (None, "none", {}, None),
+        ("a shared secret of thirty-two bytes or more", "HS256", {}, None),
+    ],
+)
+def test_a_token_counts_only_if_all_of_it_holds(key: Any, algorithm: str, claims: Any, name: str | None, tmp_path: Path) -> None:
+    public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(RSA.public_key()))
+    (tmp_path / "keys.json").write_text(json.dumps({"keys": [{**public, "kid": "one", "alg": "RS256"}]}), encoding="utf-8")
+    said = {name: value for name, value in {**CLAIMS, **claims}.items() if value is not None}
+    word = jwt.encode(said, key, algorithm=algorithm, headers={"kid": name or "one"})
+    settings = ServiceSettings(oidc=OIDC, roles={"letter": {"answerer": ("group:leads",)}})
+
+    async def body() -> None:
+        made = service(tmp_path, settings=settings)
+        identity = Identity(made.records, settings, made.signer, ProviderKeys("keys.json", tmp_path))
+        if name is None:
+            with pytest.raises(CompileError):
+                await identity.bearer(word)
+            return
+        caller = await identity.bearer(word)
+        assert (caller.name, caller.groups, caller.by) == ("ann", {"leads"}, "token")
+        assert (caller.may("answerer", "letter"), caller.may("starter", "letter")) == (True, False)
+        unknown = jwt.encode(said, RSA, algorithm="RS256", headers={"kid": "two"})
+        with pytest.raises(CompileError):
+            await identity.bearer(unknown)
+
+    go(body())
+
+
+def test_a_session_is_a_signed_cookie_that_ends_with_its_key(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        identity = Identity(made.records, made.settings, made.signer)
+        key = identity.new_key("ann", ["viewer"])
+        async with client(made, identity=identity) as http:
+            done = await http.post("/v1/session", headers={"Authorization": f"Bearer {key}"})
+            cookie = done.headers["set-cookie"]
+            assert {"HttpOnly", "Secure", "SameSite=Lax", "Path=/"} <= {part.strip() for part in cookie.split(";")}
+            word = cookie.partition(";")[0]
+            assert (await http.get("/v1/programs", headers={"Cookie": word})).status_code == 200
+            for forged in (f"{word}x", f"__Host-instrc={Signer(['other']).sign('session', {'name': 'boss'})}", "__Host-instrc="):
+                assert (await http.get("/v1/programs", headers={"Cookie": forged})).status_code == 401
+            made.records.revoke("ann")
+            assert (await http.get("/v1/programs", headers={"Cookie": word})).status_code == 401
+
+    go(body())
+
+
+def test_a_link_shows_one_question_and_answers_it_once(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        async with client(made) as http:
+            runs = [(await http.post("/v1/runs", json=START, headers={"Prefer": "wait=20"})).json() for _ in range(2)]
+            question = runs[0]["questions"][0]["id"]
+            link = (await http.post(f"/v1/questions/{question}/links", json={"to": "guest"})).json()["link"]
+        app = app_of(made, identify=Identity(made.records, made.settings, made.signer))
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as http:
+            for _ in range(2):  # to look changes nothing: programs that read mail open links
+                assert (await http.get(link)).json()["id"] == question
+            assert (await http.get("/v1/runs")).status_code == 401
+            wrong = await http.post(link, json={"data": {"decision": "Maybe"}})
+            assert wrong.status_code == 422
+            assert (await http.post(link, json={"data": ANSWER})).json()["status"] == "done"
+            for again in (ANSWER, {"decision": "Reject"}):
+                assert (await http.post(link, json={"data": again})).status_code in {200, 401, 409}
+            assert (await http.get(f"{link}x")).status_code == 401
+            other = made.signer.sign("session", {"run": runs[1]["run"], "question": "userContext1", "for": "guest", "nonce": "n"})
+            assert (await http.get(f"/v1/links/{other}")).status_code == 401  # signed, for another purpose
+        [vote] = made.records.votes(runs[0]["run"])["userContext1"]
+        assert (vote.who, vote.means) == ("guest", "link")
+        [audited] = [row for row in made.records.audited(runs[0]["run"]) if row["action"] == "answer" and row["means"] == "link"][
+            :1
+        ]
+        assert audited["who"] == "guest"
+        assert ANSWER["decision"] not in str(audited)
+
+    go(body())
+
+
+# --- who may do what ----------------------------------------------------------------------------------------------------------
+
+
+def test_each_verb_needs_its_role(tmp_path: Path) -> None:
+    """Of every pair of a role and a verb, what is not allowed is refused; of what one may not see nothing is said."""
+    allowed = {
+        "viewer": {"see"},
+        "starter": {"start"},
+        "answerer": {"see", "answer"},
+        "operator": {"see", "cancel", "delete"},
+        "author": {"see"},
+        "admin": {"see", "start", "answer", "cancel", "delete"},
+        "nobody": set(),
+    }
+
+    async def body() -> None:
+        made = service(tmp_path)
+        for role, verbs in allowed.items():
+            caller = person("eve") if role == "nobody" else person("eve", role)  # type: ignore[arg-type]  # one of them
+            async with client(made, BOSS) as http:
+                run = (await http.post("/v1/runs", json=START, headers={"Prefer": "wait=20"})).json()["run"]
+            async with client(made, caller) as http:
+                tried = {
+                    "start": await http.post("/v1/runs", json=START),
+                    "see": await http.get(f"/v1/runs/{run}"),
+                    "answer": await http.post(f"/v1/questions/{run}:userContext1/answer", json={"data": ANSWER}),
+                    "cancel": await http.post(f"/v1/runs/{run}/cancel"),
+                    "delete": await http.delete(f"/v1/runs/{run}"),
+                }
+                done = {verb for verb, answer in tried.items() if answer.status_code < 300}
+                assert done - {"answer"} == verbs - {"answer"}, role
+                assert ("answer" in done) == ("answer" in verbs), role
+                refused = {answer.status_code for verb, answer in tried.items() if verb not in done}
+                assert refused <= {403, 404}, role
+            assert made.records.audited(run)[-1]["who"] == "boss"
+
+    go(body())
+
+
+@pytest.mark.parametrize(
+    ("rule", "votes", "status"),
+    [
+        ({}, [("ann", "Approve")], "done"),
+        ({"x-needed": 2}, [("ann", "Approve")], "waiting"),
+        ({"x-needed": 2}, [("ann", "Approve"), ("ann", "Approve")], "waiting"),
+        ({"x-needed": 2}, [("ann", "Approve"), ("bob", "Approve")], "done"),
+        ({"x-needed": 2}, [("ann", "Approve"), ("bob", "Reject")], "stopped"),
+        ({"x-needed": 2, "x-veto": False}, [("ann", "Approve"), ("bob", "Reject")], "waiting"),
+        ({"x-needed": 2, "x-veto": False}, [("ann", "Approve"), ("bob", "Reject"), ("cat", "Approve")], "done"),
+        ({"x-needed": 2, "x-veto": False, "x-approvers": ["ann", "bob"]}, [("ann", "Reject")], "stopped"),
+        ({"x-not": ["starter"]}, [("boss", "Approve")], "waiting"),
+        ({"x-not": ["ann"]}, [("ann", "Approve")], "waiting"),
+        ({"x-approvers": ["bob"]}, [("ann", "Approve")], "waiting"),
+        ({"x-approvers": ["bob"]}, [("bob", "Approve")], "done"),
+    ],
+)
+def test_the_rule_of_the_program_says_who_approves(rule: Any, votes: list[tuple[str, str]], status: str, tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, pay=asking(**rule))
+        async with client(made, BOSS) as http:
+            run = (await http.post("/v1/runs", json={"program": "pay", "input": "x"}, headers={"Prefer": "wait=20"})).json()[
+                "run"
+            ]
+        for who, decision in votes:
+            async with client(made, BOSS if who == "boss" else person(who, "answerer")) as http:
+                await http.post(f"/v1/questions/{run}:userContext1/answer", json={"data": {"decision": decision}})
+        assert (await made.run(BOSS, run)).report.status == status
+
+    go(body())
+
+
+def test_a_claim_keeps_others_away_and_is_given_on(tmp_path: Path) -> None:
+    async def body() -> None:
+        settings = ServiceSettings(people={"letter.approve": PeopleSettings(("ann", "bob"), 3600.0)})
+        made = service(tmp_path, settings=settings)
+        async with client(made, BOSS) as boss, client(made, ANN) as ann, client(made, BOB) as bob:
+            run = (await boss.post("/v1/runs", json=START, headers={"Prefer": "wait=20"})).json()["run"]
+            place = f"/v1/questions/{run}:userContext1"
+            assert (await ann.get(place)).json()["candidates"] == ["ann", "bob"]
+            assert (await ann.get(place)).json()["due"] is not None
+            assert (await ann.post(f"{place}/claim")).json()["claimedBy"] == "ann"
+            assert (await ann.post(f"{place}/claim")).status_code == 200  # the same person again
+            taken = await bob.post(f"{place}/claim")
+            assert (taken.status_code, taken.json()["name"]) == (409, "question-not-free")
+            assert (await bob.post(f"{place}/answer", json={"data": ANSWER})).status_code == 409
+            assert (await bob.post(f"{place}/release")).status_code == 409
+            assert (await ann.post(f"{place}/delegate", json={"to": "bob"})).json()["claimedBy"] == "bob"
+            assert [each["run"] for each in (await bob.get("/v1/questions?assignee=me")).json()["items"]] == [run]
+            assert (await bob.post(f"{place}/answer", json={"data": ANSWER})).json()["status"] == "done"
+        async with client(made, person("eve", "answerer")) as http:
+            assert (await http.get("/v1/questions")).json()["items"] == []
+            assert (await http.get(place)).status_code in {404, 409}
+
+    go(body())
