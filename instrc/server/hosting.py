@@ -111,7 +111,7 @@ async def serve(
         beside=beside,
     )
     config = uvicorn.Config(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=GRACE, server_header=False)
-    server = _Server(config, app.state.streams.closing)
+    server = GracefulServer(config, app.state.streams.closing)
     stop, claimed = asyncio.Event(), asyncio.Event()
     carrying = asyncio.create_task(_carry(service.engine, stop, claimed, tell))
     try:
@@ -134,7 +134,7 @@ async def beside_runs(service: RunService, work: Awaitable[None]) -> None:
         service.records.close()
 
 
-class _Server(uvicorn.Server):
+class GracefulServer(uvicorn.Server):
     """A server that ends its streams of events as soon as it is told to stop: it waits for all that is open."""
 
     def __init__(self, config: uvicorn.Config, closing: asyncio.Event) -> None:

@@ -173,9 +173,15 @@ class RunService:
         self.records = records
         self.settings: ServiceSettings = settings or ServiceSettings()
         self.hub: Hub = hub or Hub()
-        self.signer: Signer = Signer([*secrets] or [records.secret()])
+        self._secrets: list[str] = [*secrets]
         self._under_way: dict[str, asyncio.Task[RunReport]] = {}
         self._turns: dict[str, asyncio.Lock] = {}
+
+    @property
+    def signer(self) -> Signer:
+        """What signs links and sessions."""
+        self._secrets = self._secrets or [self.records.secret()]
+        return Signer(self._secrets)
 
     # --- programs -------------------------------------------------------------------------------------------------------------
 
