@@ -145,6 +145,8 @@ def eval_command(
         for each in done if record else ():
             _record(each.job.program, each.found, folder)
         _deliver(done, shape, written, folder)
+        if not quiet and (failed := next((run for each in done for run in each.found.results if not run.passed), None)):
+            write_error(f"how a run went: instrc trace {folder / 'traces' / failed.trace}.jsonl\n")
     raise typer.Exit(exit_code([each.found for each in done], [gate for each in done for gate in each.gates]))
 
 

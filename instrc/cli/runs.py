@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,7 +14,7 @@ from instrc.cli.options import EngineName, OutputFile, ProblemFormat, Quiet, Run
 from instrc.cli.output import PROBLEMS, Format, deliver_text, show, verdict
 from instrc.cli.running import deliver, engine, report_as_json, run_to_end
 from instrc.cli.terminal import write, write_error, write_report
-from instrc.runtime.traces import spans_of
+from instrc.runtime.traces import read_events, spans_of
 from instrc.text.jsontext import dumps
 from instrc.text.visible import visible_lines
 
@@ -118,15 +119,12 @@ def trace_command(
 ) -> None:
     """Show what has happened in a run.
 
-    It shows requests, answers, thoughts, metrics and retries.
+    It shows requests, answers, thoughts, metrics and retries; also those in a file of events, as `instrc eval` leaves them.
     """
-    with exit_on_problems(Format.TEXT):
-        kept = engine(store, engine_name, run=run)
-        report = run_to_end(kept.show(run))
-    events = kept.trace(run)
+    name, status, events = _traced(run, store, engine_name)
     if not events:
         where = "it lies in the folder of the process that has carried the run (runs of `--items` have none)"
-        write_error(f"no trace of `{report.run}` is here: {where}\n")
+        write_error(f"no trace of `{name}` is here: {where}\n")
         raise typer.Exit(PROBLEMS)
     if shape is None:
         shape = _ENDINGS.get("" if output is None else output.suffix.lower(), TraceFormat.TEXT)
@@ -135,12 +133,25 @@ def trace_command(
     elif shape is TraceFormat.HTML:
         from instrc.runtime.trace_page import page_of
 
-        text = page_of(report.run, report.status, spans_of(events))
+        text = page_of(name, status, spans_of(events))
     else:
         text = visible_lines(_text(events))
     found = deliver_text(text, output)
     show(found, Format.TEXT)
     raise typer.Exit(verdict(found))
+
+
+def _traced(run: str, store: Path | None, engine_name: str | None) -> tuple[str, str, list[Event]]:
+    """Return the name of a run, how it stands, and what has happened in it; `instrc eval` leaves only files of events."""
+    file = Path(run)
+    if file.suffix == ".jsonl" and file.is_file():
+        events = read_events(file)
+        outcome = next((event["outcome"] for event in reversed(events) if event["event"] == "ended"), None)
+        return file.stem, "running" if outcome is None else outcome["status"], events
+    with exit_on_problems(Format.TEXT):
+        kept = engine(store, engine_name, run=run)
+        report = run_to_end(kept.show(run))
+    return report.run, report.status, kept.trace(run)
 
 
 _SHOWN = ("sent", "input", "show", "answer", "output", "thoughts", "metrics", "complaints", "error", "place", "traceback")

@@ -185,8 +185,13 @@ def _append(file: Path, line: str) -> None:
 
 def read_trace(folder: Path, run: str) -> list[Event]:
     """Return the events of a run; a last line that was not written whole is left out."""
+    return read_events(trace_file(folder, run))
+
+
+def read_events(file: Path) -> list[Event]:
+    """Return the events in a file, as `read_trace` does."""
     try:
-        lines = read_regular(str(trace_file(folder, run)), TRACE_BYTES).split(b"\n")
+        lines = read_regular(str(file), TRACE_BYTES).split(b"\n")
     except (OSError, ValueError):
         return []
     found: list[Event] = []
