@@ -361,6 +361,8 @@ class Claims:
         self.client = client
         self._queue = queue
         self.live: dict[str, Live] = {}
+        self.resumed: set[str] = set()
+        """Runs that were carried before, perhaps by a process that has died."""
         self._executor = ""
         self._left: set[str] = set()
         """Runs that this executor has taken and left again."""
@@ -384,6 +386,7 @@ class Claims:
                 self._drop(run, live)
                 return live
             elif self._is_elsewhere(row) or (row.status == "PENDING" and not await self._is_taken(row, live)):
+                self.resumed.add(run)
                 await asyncio.to_thread(self.client.resume_workflow, run, queue_name=self._queue)
         except BaseException:
             self.live.pop(run, None)
@@ -427,6 +430,7 @@ class Claims:
                     self._drop(name, live)
 
     def _end(self, run: str, live: Live) -> None:
+        self.resumed.discard(run)
         if live.task is None or live.task.cancelled():
             self._left.add(run)
         self._drop(run, live)
@@ -472,7 +476,7 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
         effects.tell("resumed", steps=len(steps))
     port.begun = begun_before(await asyncio.to_thread(store.trace_of, carrier.location, carrier.engine, run), run)
     port.begun -= journal.held.keys()  # these have ended: what is known to have failed was not perhaps done
-    if not carrier.location.is_local and (bool(steps) or await asyncio.to_thread(_was_begun, carrier.client, run)):
+    if not carrier.location.is_local and (steps or run in carrier.claims.resumed):
         port.begun |= _next_commands(journal)  # a kill loses the last events of a trace, but not what was to be done next
     for command in journal.unfired.values():
         await port.fire(command)
@@ -480,11 +484,6 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     await port.drain()
     effects.tell("ended", outcome=outcome)
     return outcome
-
-
-def _was_begun(client: DBOSClient, run: str) -> bool:
-    """Tell whether a run was carried before, perhaps by a process that has died."""
-    return (client.retrieve_workflow(run).get_status().recovery_attempts or 0) > 1
 
 
 def _next_commands(journal: Journal) -> set[str]:

@@ -77,7 +77,7 @@ def test_a_run_that_dbos_takes_while_it_is_asked_for_is_begun_once(stage: Stage,
             time.sleep(0.01)
         return rows
 
-    go(stage.engine.asker.begin("r2", launch_json(launch("r2", CALL))))
+    go(stage.engine.asker.begin(launch_json(launch("r2", CALL))))
     monkeypatch.setattr(stage.runner.client, "list_workflows", seen)
     stage.release_after(2)
     assert go(stage.engine.resume("r2")).status == "done"
@@ -95,7 +95,7 @@ def test_a_run_that_dbos_has_just_taken_is_not_put_back_into_the_queue(stage: St
         return rows
 
     monkeypatch.setattr(stage.runner.claims.client, "list_workflows", seen)
-    go(stage.engine.asker.begin("r2", launch_json(launch("r2", CALL))))
+    go(stage.engine.asker.begin(launch_json(launch("r2", CALL))))
     stage.release_after(2)
     assert go(stage.engine.resume("r2")).status == "done"
     assert stage.keys == ["r2/serverContext1.step1_send"]
