@@ -173,7 +173,7 @@ class TestRest:
         begin(engine)
         asleep(engine)
         launch = {"run": "r2", "name": "test", "plan": plan_of(ASK), "inputs": {"prompt": "go"}, "how": {}}
-        go(engine.asker.begin("r2", launch))
+        go(engine.asker.begin(launch))
         while go(engine.show("r2")).status != "waiting":
             time.sleep(0.05)
 
