@@ -364,6 +364,7 @@ def run(
     id: str | None = None,  # noqa: A002  -- its name
     requests: int | None = None,
     tokens: int | None = None,
+    budget: str | None = None,
     settings: Mapping[str, object] | None = None,
     cache: str | os.PathLike[str] | Literal[False] | None = None,
     rehearse: RehearseMode = False,
@@ -383,33 +384,32 @@ def run(
     questions immediately; without it the run waits.  If one of `checks` returns a text (the error), the model is asked again.
     `engine` is `memory`, in this process, stored only if a `store` is given; `durable`, in the store, by any process;
     `temporal`, on a server.  `store` is a folder, or the URL of a database.  With an `id` the same call continues its run.
-    `requests` and `tokens` are its budget.  `rehearse` invents answers and results (`Run.invented`), of activities too unless it
-    is `"with-activities"`.  `vibes` are as for `compile`.  `watch` is given every event as it happens.
-    `CompileError` contains all problems of the program, its inputs and settings.
+    `requests`, `tokens` and `budget` (`"2 USD"`) are limits.  `rehearse` invents answers and results (`Run.invented`), of
+    activities too unless it is `"with-activities"`.  `vibes` are as for `compile`.  `watch` gets all events.
     """
-    return run_to_end(
-        run_async(
-            program,
-            input,
-            model=model,
-            activities=activities,
-            people=people,
-            checks=checks,
-            engine=engine,
-            store=store,
-            export=export,
-            id=id,
-            requests=requests,
-            tokens=tokens,
-            settings=settings,
-            cache=cache,
-            rehearse=rehearse,
-            vibes=vibes,
-            roots=roots,
-            shared=shared,
-            watch=watch,
-        )
+    work = run_async(
+        program,
+        input,
+        model=model,
+        activities=activities,
+        people=people,
+        checks=checks,
+        engine=engine,
+        store=store,
+        export=export,
+        id=id,
+        requests=requests,
+        tokens=tokens,
+        budget=budget,
+        settings=settings,
+        cache=cache,
+        rehearse=rehearse,
+        vibes=vibes,
+        roots=roots,
+        shared=shared,
+        watch=watch,
     )
+    return run_to_end(work)
 
 
 @takes_plain_values_async
@@ -427,6 +427,7 @@ async def run_async(
     id: str | None = None,  # noqa: A002  -- its name
     requests: int | None = None,
     tokens: int | None = None,
+    budget: str | None = None,
     settings: Mapping[str, object] | None = None,
     cache: str | os.PathLike[str] | Literal[False] | None = None,
     rehearse: RehearseMode = False,
@@ -461,6 +462,7 @@ async def run_async(
         rehearse=rehearse,
         given=settings,
         cache=kept,
+        budget=as_plain(arguments.text_or_none("budget", budget)),
     )
     made = launcher.launch(input, id)
     if arguments.text("engine", engine) == "memory" and store is None:

@@ -13,7 +13,7 @@ from instrc.cli.terminal import write_error
 
 if TYPE_CHECKING:
     from instrc.runtime.engine import Engine, RunReport
-    from instrc.runtime.retry import ForkOptions
+    from instrc.runtime.retry import ForkOptions, RetryOptions
     from instrc.text.jsonvalue import Json
 
 
@@ -27,6 +27,7 @@ def retry_command(
     ] = False,
     requests: Annotated[int | None, typer.Option("--requests", min=1, help="How often models may be asked in all.")] = None,
     tokens: Annotated[int | None, typer.Option("--tokens", min=1, help="How many tokens models may use in all.")] = None,
+    budget: options.Budget = None,
     store: options.Store = None,
     engine_name: options.EngineName = None,
     output: options.ResultOption = None,
@@ -40,9 +41,16 @@ def retry_command(
     from instrc.runtime.retry import RetryOptions
 
     with options.exit_on_problems(shape), running.Watcher(quiet=quiet) as sink:
-        asked = RetryOptions(step, new_key, requests, tokens)
-        report = running.run_to_end(engine(store, engine_name, run=run, watch=sink).retry(run, asked))
+        asked = RetryOptions(step, new_key, requests, tokens, tuple((budget or "").split(",")) if budget else ())
+        report = running.run_to_end(_retried(engine(store, engine_name, run=run, watch=sink), run, asked))
     raise typer.Exit(running.deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))
+
+
+async def _retried(kept: Engine, run: str, options: RetryOptions) -> RunReport:
+    from instrc.engines.launch import raised_budget
+
+    await raised_budget(kept, run, options)
+    return await kept.retry(run, options)
 
 
 def fork_command(

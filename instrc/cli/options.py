@@ -46,6 +46,9 @@ ResultOption: TypeAlias = Annotated[
 Store: TypeAlias = Annotated[
     Path | None, typer.Option("--store", metavar="DIR", help="The folder of the runs; .instrc by default.")
 ]
+Budget: TypeAlias = Annotated[
+    str | None, typer.Option("--budget", metavar="MONEY", help="What models may cost: '2 USD' for the run, '5 USD/day'.")
+]
 EngineName: TypeAlias = Annotated[
     str | None,
     typer.Option("--engine", metavar="NAME", help="The engine of the run: durable (the default if installed), memory, temporal."),

@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Final, cast
+from typing import IO, TYPE_CHECKING, Annotated, Final, TypedDict, cast
 
 import typer
 
@@ -153,6 +153,9 @@ ModelOption = Annotated[
     ),
 ]
 
+Input = Annotated[
+    str | None, typer.Option("--input", "-i", metavar="INPUT", help="The prompt, or an object of inputs; @FILE or - to read it.")
+]
 EveryBranch = Annotated[
     bool, typer.Option("--every-branch", help="Rehearse the program until each branch was taken; print a line for each run.")
 ]
@@ -170,12 +173,12 @@ Concurrency = Annotated[
 ]
 
 
+_EACH_LINE: Final = "each line is the input of a run of its own, and one line is printed for it"
+
+
 def run_command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe, a compiled document (.json), or -.")],
-    given: Annotated[
-        str | None,
-        typer.Option("--input", "-i", metavar="INPUT", help="The prompt, or an object of inputs; @FILE or - to read it."),
-    ] = None,
+    given: Input = None,
     model: ModelOption = None,
     engine_name: options.EngineName = None,
     export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")] = None,
@@ -186,6 +189,7 @@ def run_command(
     run_id: Annotated[str | None, typer.Option("--id", metavar="RUN", help="The id of the run; generated unless given.")] = None,
     requests: Annotated[int | None, typer.Option("--requests", min=0, help="How often models may be asked.")] = None,
     tokens: Annotated[int | None, typer.Option("--tokens", min=0, help="How many tokens models may use.")] = None,
+    budget: options.Budget = None,
     set_: Set = None,
     items: Items = None,
     batch: Batch = 1,
@@ -210,17 +214,17 @@ def run_command(
         running.show_warnings([prepared], shape, quiet=quiet)
         if every_branch:
             idle: dict[str, object] = {"--engine": engine_name, "--items": items, "--id": run_id, "--set": set_ or None}
-            idle |= {"--requests": requests, "--tokens": tokens, "--batch": batch > 1, "--concurrency": concurrency}
-            idle |= {"--rehearse-with-activities": with_activities, "--store": store, "--ask": ask, "--model": model}
+            idle |= {"--requests": requests, "--tokens": tokens, "--budget": budget, "--batch": batch > 1, "--store": store}
+            idle |= {"--rehearse-with-activities": with_activities, "--ask": ask, "--model": model, "--concurrency": concurrency}
             _refuse_beside("--every-branch", "all answers are invented, and no run is kept", idle)
             raise typer.Exit(rehearse_all(prepared, prompt, as_json=as_json, output=output))
         if items is not None:
-            why = "each line is the input of a run of its own, and one line is printed for it"
-            _refuse_beside("--items", why, {"--input": given, "--ask": ask, "--json": as_json})
+            _refuse_beside("--items", _EACH_LINE, {"--input": given, "--ask": ask, "--json": as_json})
         elif concurrency is not None:
             options.refuse_use("--concurrency belongs to --items")
-        mode, asked = options.rehearse_mode(rehearse, with_activities), settings_of(set_)
-        launcher = Launcher(prepared, model=model, batch=batch, requests=requests, tokens=tokens, rehearse=mode, given=asked)
+        limits: _RunLimits = {"requests": requests, "tokens": tokens, "budget": budget, "batch": batch}
+        mode = options.rehearse_mode(rehearse, with_activities)
+        launcher = Launcher(prepared, model=model, rehearse=mode, given=settings_of(set_), **limits)
         if items is not None:
             open_, of_all = engine(store, engine_name, keep="open"), run_id or new_id(prepared.name)
             window = batch * (concurrency or 4)
@@ -230,6 +234,15 @@ def run_command(
             kept = engine(store, engine_name, people=_asked(watcher) if ask else None, watch=sink)
             report = running.run_to_end(running.lasting(kept, lambda _again: kept.start(begun)))
     raise typer.Exit(running.deliver(report, as_json=as_json, quiet=quiet, output=output, store=store, engine_name=engine_name))
+
+
+class _RunLimits(TypedDict):
+    """What a run may use."""
+
+    requests: int | None
+    tokens: int | None
+    budget: str | None
+    batch: int
 
 
 def settings_of(said: list[str] | None) -> dict[str, Json]:

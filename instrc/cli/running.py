@@ -236,7 +236,8 @@ def _next_steps(report: RunReport, where: str) -> Iterator[str]:
         if question.id == "limit":
             yield f"go on with a higher limit: instrc retry {run}{where} --requests N, or --tokens N"
         else:
-            yield f"begin it again: instrc retry {run}{where}"
+            money = " --budget '… USD'" if error.get("code") == "budget" else ""
+            yield f"begin it again: instrc retry {run}{where}{money}"
             yield f"or decide: instrc answer {run} {step}{where} --data '{{\"result\": …}}', or '{{\"fail\": true}}'"
 
 
@@ -455,4 +456,5 @@ def _came(word: str, event: Event) -> str:
 
 def _cost(event: Event) -> str:
     tokens = sum(count for count in event["usage"].values() if isinstance(count, int))
-    return f" in {event['seconds']:.2f} s" + (f", {tokens} tokens" if tokens else "")
+    cost = f", ${event['cost']:.4f}" if event.get("cost") else ""
+    return f" in {event['seconds']:.2f} s" + (f", {tokens} tokens" if tokens else "") + cost

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -14,8 +14,9 @@ from instrc.cli.options import EngineName, OutputFile, ProblemFormat, Quiet, Run
 from instrc.cli.output import PROBLEMS, Format, deliver_text, show, verdict
 from instrc.cli.running import deliver, engine, report_as_json, run_to_end
 from instrc.cli.terminal import write, write_error, write_report
-from instrc.runtime.traces import read_events, spans_of
+from instrc.runtime.traces import read_events, spans_of, usage_in
 from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import JsonObject
 from instrc.text.visible import visible_lines
 
 if TYPE_CHECKING:
@@ -89,8 +90,11 @@ def show_command(
 ) -> None:
     """Show the state of a run: its outcome, or what it waits for."""
     with exit_on_problems(shape):
-        report = run_to_end(engine(store, engine_name, run=run).show(run))
-    write(f"{dumps(report_as_json(report, record=record))}\n")
+        kept = engine(store, engine_name, run=run)
+        report = run_to_end(kept.show(run))
+        used = kept.usage(run) or usage_in(kept.trace(run))
+    spent: JsonObject = {"usage": cast("JsonObject", used)} if used["requests"] else {}
+    write(f"{dumps(report_as_json(report, record=record) | spent)}\n")
 
 
 class TraceFormat(StrEnum):
@@ -154,7 +158,7 @@ def _traced(run: str, store: Path | None, engine_name: str | None) -> tuple[str,
     return report.run, report.status, kept.trace(run)
 
 
-_SHOWN = ("sent", "input", "show", "answer", "output", "thoughts", "metrics", "complaints", "error", "place", "traceback")
+_SHOWN = ("sent", "input", "show", "answer", "output", "thoughts", "metrics", "cost", "complaints", "error", "place", "traceback")
 
 
 def _text(events: Iterable[Event]) -> str:

@@ -42,6 +42,7 @@ from instrc.runtime.engine import (
 from instrc.runtime.interpreter.documents import Author, PinnedPlan, bare_name
 from instrc.runtime.journal import Journal
 from instrc.runtime.models.batching import Batching
+from instrc.runtime.models.budget import MoneyBudget, file_of, read_budget, require_prices
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.catalogue import invents, model_of
 from instrc.runtime.models.model import Model, Sample
@@ -161,7 +162,15 @@ def equipped(
         sentences=prepared.settings.sentences,
         words=as_text(how.get("model") or prepared.settings.run.get("model") or ""),
         cache=AnswerCache(**cast("_CacheOptions", how["cache"])) if "cache" in how else None,
+        budget=budget_of(how),
     )
+
+
+def budget_of(how: JsonObject) -> MoneyBudget | None:
+    """Return the budget of a run, by what was noted with it."""
+    if not isinstance(noted := how.get("budget"), dict):
+        return None
+    return MoneyBudget(tuple(as_texts(noted["limits"])), as_text(noted["file"]), as_text(noted["program"]))
 
 
 class _CacheOptions(TypedDict):
@@ -216,11 +225,12 @@ class Launcher:
         rehearse: RehearseMode = False,
         given: Mapping[str, object] | None = None,
         cache: AnswerCache | Literal[False] | None = None,
+        budget: str | None = None,
     ) -> None:
         """`model` are its words, before those of the settings; `batch` is how many chunks of one kind share a call of it.
 
         A rehearsal asks nobody but a model that is given.  `given` are settings of requests for these runs alone.
-        `cache` comes before that of the project; `False` is none.
+        `cache` comes before that of the project; `False` is none.  `budget` is what models may cost, as `2 USD`.
         """
         self.prepared = prepared
         self.own: Own = own or Own()
@@ -248,6 +258,7 @@ class Launcher:
         if wrong:
             raise CompileError(wrong)
         self.how: JsonObject = self._how(model, batch, rehearse) | self._kept_answers(cache)
+        self.how |= {} if rehearse is True and self.how["model"] == "sample" else self._limited(budget)
 
     def _how(self, model: str | None, batch: int, rehearse: RehearseMode) -> JsonObject:
         """Return what another process needs to continue a run: plain JSON, without secrets.
@@ -292,6 +303,20 @@ class Launcher:
             return {}
         cache.require()
         return {"cache": {"file": Path(cache.file).absolute().as_posix(), "sample": cache.sample}}
+
+    def _limited(self, budget: str | None) -> JsonObject:
+        """Return what models may cost, for another process; `CompileError` where a model that may be asked has no price."""
+        said = budget or self.prepared.settings.run.get("budget")
+        if not said:
+            return {}
+        limits: list[Json] = [each.strip() for each in said.split(",")]
+        for each in limits:
+            read_budget(as_text(each))
+        reach = reach_of(self.plan, self.activities, self.prepared.processes)
+        of_run = None if self.own.model is not None else self.how["model"]
+        words = [str(each or of_run) for each in reach.models if each or of_run]
+        require_prices((one.strip() for each in words for one in each.split(",")), self.prepared.settings.prices)
+        return {"budget": {"limits": limits, "file": file_of(self.prepared.folder), "program": self.prepared.name}}
 
     def effects(self, run: str, watch: Sink | None) -> Effects:
         """Return the effects of a run that only this process carries."""
@@ -522,6 +547,7 @@ class Host:
 
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
         """Go on with a run that has failed, or that is held."""
+        await raised_budget(self.engine, run, options)
         work = self._lasting(lambda again: self.engine.resume(run) if again else self.engine.retry(run, options))
         return await self._ask_people(await work)
 
@@ -570,6 +596,16 @@ class Host:
         here = self._here.get(event["run"].partition("/")[0])
         if here is not None and here.watch is not None:
             here.watch(event)
+
+
+async def raised_budget(engine: Engine, run: str, options: RetryOptions) -> None:
+    """Note what a run may spend from now on; `CompileError` if it has no budget."""
+    if options.budget:
+        budget = budget_of((await engine.show(run)).how)
+        if budget is None:
+            advice = "begin another one with it: `instrc run … --budget`"
+            raise CompileError([problems.runs.NothingToRetry(run=run, reason="it has no budget in money", advice=advice)])
+        budget.raise_for(run, options.budget)
 
 
 async def forked(engine: Engine, run: str, options: ForkOptions, other: Launcher | None = None) -> Launch:

@@ -446,6 +446,8 @@ class LiveRun(Run):
 
     async def _retry_async(self, options: RetryOptions) -> LiveRun:
         """Go on with a run that has failed, or that is held."""
+        if options.budget and self.effects.budget is not None:
+            self.effects.budget.raise_for(self.id, options.budget)
         self.mend(options)
         return await self.resume_async()
 

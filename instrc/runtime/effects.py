@@ -9,7 +9,6 @@ import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from random import uniform
@@ -44,12 +43,14 @@ from instrc.runtime.interpreter.documents import (
     Result,
     bare_name,
 )
+from instrc.runtime.models.budget import MoneyBudget, Prices, cost_of, estimate_of
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.model import Model, ModelError, Reply, Request, model_message, tool_name
-from instrc.runtime.models.settings import RequestTable
+from instrc.runtime.models.settings import RequestTable, answer_bound
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
 from instrc.schema.strip import Split, holds_meta, split
+from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.sentences import EN, Sentences
 from instrc.tools.plan_check import with_unique_ids
@@ -112,22 +113,6 @@ async def _beating(work: Coroutine[object, object, HandlerResult], call: Activit
         task.cancel()
 
 
-# What models cost: the table of prices that a project has set.
-
-
-_MILLION = 1_000_000
-Prices = Mapping[str, Mapping[str, float]]
-"""By name or pattern of a model: `input` and `output`, in US dollars for a million tokens."""
-
-
-def cost_of(prices: Prices, model: str | None, usage: Mapping[str, int]) -> float | None:
-    """Return what an answer has cost, by the first price whose pattern fits its model; `None` if there is none."""
-    for pattern, price in prices.items():
-        if model is not None and fnmatchcase(model, pattern):
-            return sum(price.get(kind, 0.0) * usage.get(f"{kind}_tokens", 0) for kind in ("input", "output")) / _MILLION
-    return None
-
-
 _T = TypeVar("_T")
 Check: TypeAlias = Callable[[Json], str | None]
 """Looks at what a step has filled in; a text says what is wrong with it, and the model is asked again."""
@@ -182,6 +167,8 @@ class Effects:
     """What the project has set that models cost."""
     cache: AnswerCache | None = None
     """Answers that were paid for already."""
+    budget: MoneyBudget | None = None
+    """What the models of the run may cost."""
     takes: Mapping[str, Json] = field(default_factory=dict)
     """What the vibes of activities say of their inputs: schemas, by bare names."""
     step: str | None = None
@@ -224,8 +211,7 @@ class Effects:
             own = copy_of(command)
             request = Request(key, name, text, own["schema"], own["model"], own, set_, self.sentences, cache)
             async with time_limit(policy.timeout):
-                with guarded():
-                    return _copied_reply(await self.others.get(command["model"] or "", self.model).answer(request))
+                return await self._paid(request)
 
         found = await self._retried(command["id"], policy, answer, _model_fault, began)
         if not isinstance(found, tuple):
@@ -234,6 +220,27 @@ class Effects:
             return self._accepted(command, *found, began)
         except _CheckError as error:
             return self._failed(command["id"], str(error), "check", found[1], began, place_of(error.error))
+
+    async def _paid(self, request: Request) -> Reply:
+        """Return the reply of a model, if the budget has room for it; of one that may go on elsewhere the estimate counts."""
+        model, budget = self.others.get(request.model or "", self.model), self.budget
+        if budget is None:
+            with guarded():
+                return _copied_reply(await model.answer(request))
+        most = request.settings.get("max_tokens") or answer_bound(request.schema)
+        sent = len(request.message.encode()) + len(dumps(request.schema, indent=False).encode())
+        estimate = estimate_of(self.prices, request.model or self.words, sent, most)
+        entry = await asyncio.to_thread(budget.reserve, self.run, estimate)
+        try:
+            with guarded():
+                reply = _copied_reply(await model.answer(request))
+        except ModelError as error:
+            if error.code not in {"timeout", "unreachable", "unreadable"}:
+                await asyncio.to_thread(budget.settle, entry, 0.0)
+            raise
+        cost = reply.cost if reply.cost is not None else cost_of(self.prices, reply.model, reply.usage)
+        await asyncio.to_thread(budget.settle, entry, cost or 0.0)
+        return reply if cost is not None or reply.invented else replace(reply, notes=(*reply.notes, _NOT_COUNTED))
 
     def _policy(self, settings: RequestSettings) -> Retry:
         """Return how often a request is made, and within which time."""
@@ -391,7 +398,13 @@ class Effects:
         return {"error": {**said, "place": redacted(place["place"])} if place and "place" in place else said}
 
 
-_KINDS_BY_CODE: dict[str | None, FailureKind] = {"timeout": "timeout", NO_JSON: "invalid", INVALID_OUTPUT: "invalid"}
+_KINDS_BY_CODE: dict[str | None, FailureKind] = {
+    "timeout": "timeout",
+    NO_JSON: "invalid",
+    INVALID_OUTPUT: "invalid",
+    "budget": "limit",
+}
+_NOT_COUNTED: Final = "nobody says what this answer has cost: it is not counted in the budget"
 
 
 class _CheckError(Exception):

@@ -37,7 +37,7 @@ from instrc.runtime.interpreter import documents, versions
 from instrc.runtime.journal import Again, Journal, JournalEntry
 from instrc.runtime.models.closing import closing_all
 from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
-from instrc.runtime.traces import Event, EventFacts, Sink, join_sinks, read_trace, told_apart, written_to
+from instrc.runtime.traces import Event, EventFacts, Sink, join_sinks, read_trace, told_apart, usage_in, written_to
 from instrc.schema.strip import holds_meta, split
 from instrc.text import arguments
 from instrc.text.durations import is_span, seconds
@@ -660,14 +660,30 @@ class Run(ABC):
         return run_to_end(self.fork_async(step, set=set, id=id))
 
     async def retry_async(
-        self, step: str | None = None, *, new_key: bool = False, requests: int | None = None, tokens: int | None = None
+        self,
+        step: str | None = None,
+        *,
+        new_key: bool = False,
+        requests: int | None = None,
+        tokens: int | None = None,
+        budget: str | None = None,
     ) -> Run:
         """Do what `retry` does, from code that is asynchronous."""
         limits = arguments.whole_or_none("requests", requests), arguments.whole_or_none("tokens", tokens)
-        return await self._retry_async(RetryOptions(_plain_text("step", step), arguments.truth("new_key", new_key), *limits))
+        money = _plain_text("budget", budget)
+        said = () if money is None else tuple(money.split(","))
+        return await self._retry_async(
+            RetryOptions(_plain_text("step", step), arguments.truth("new_key", new_key), *limits, said)
+        )
 
     def retry(
-        self, step: str | None = None, *, new_key: bool = False, requests: int | None = None, tokens: int | None = None
+        self,
+        step: str | None = None,
+        *,
+        new_key: bool = False,
+        requests: int | None = None,
+        tokens: int | None = None,
+        budget: str | None = None,
     ) -> Run:
         """Go on with a run that has failed or is held, with what is recorded of it.
 
@@ -676,9 +692,9 @@ class Run(ABC):
 
         `step` is a key, a bare name, or the id of a command. What is begun again has the same key as before, so that a service
         does nothing twice; with `new_key`, and where a result was there already, it has another one.
-        `requests` and `tokens` are new limits. `CompileError` where the run would only fail again.
+        `requests`, `tokens` and `budget` (`"5 USD"`) are new limits. `CompileError` where the run would only fail again.
         """
-        return run_to_end(self.retry_async(step, new_key=new_key, requests=requests, tokens=tokens))
+        return run_to_end(self.retry_async(step, new_key=new_key, requests=requests, tokens=tokens, budget=budget))
 
     def __repr__(self) -> str:
         return f"<run {self.id}: {self.status}>"
@@ -776,15 +792,7 @@ class Run(ABC):
 
         `cost` is there where a model says it, or the settings have its price; `cached` are the requests that a cache answered.
         """
-        used: dict[str, float] = {"requests": 0}
-        for event in self.trace:
-            if event["event"] == "answered":
-                used["requests"] += 1
-                cached = [("cached", 1)] if event.get("cached") else []
-                for name, count in (*event["usage"].items(), ("cost", event["cost"]), *cached):
-                    if isinstance(count, int | float):
-                        used[name] = used.get(name, 0) + count
-        return used
+        return usage_in(self.trace)
 
     @property
     def metrics(self) -> JsonObject:

@@ -177,6 +177,7 @@ def rebuild_journal(plan: PinnedPlan, inputs: JsonObject, entries: Iterable[Jour
 _PASSING: Final = frozenset(
     {
         "timeout",
+        "budget",
         "unreachable",
         "unavailable",
         "overloaded",

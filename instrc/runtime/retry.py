@@ -96,6 +96,8 @@ class RetryOptions:
     """Give what is begun again another key: a service that answers an equal key with its first answer works anew."""
     requests: int | None = None
     tokens: int | None = None
+    budget: tuple[str, ...] = ()
+    """What models may cost from now on, as `5 USD`: whoever begins the run again has noted it already."""
 
     @property
     def limits(self) -> SpendingLimits:

@@ -210,6 +210,19 @@ def begun_before(events: Iterable[Event], run: str) -> set[str]:
     return {event["id"] for event in events if event["event"] in {"called", "asked"} and event["run"] == run and "id" in event}
 
 
+def usage_in(events: Iterable[Event]) -> dict[str, float]:
+    """Return what models have used, by what they have answered."""
+    used: dict[str, float] = {"requests": 0}
+    for event in events:
+        if event["event"] == "answered":
+            used["requests"] += 1
+            cached = [("cached", 1)] if event.get("cached") else []
+            for name, count in (*event["usage"].items(), ("cost", event["cost"]), *cached):
+                if isinstance(count, int | float):
+                    used[name] = used.get(name, 0) + count
+    return used
+
+
 # Events as spans: what was done from when to when, by whom, and what came of it.
 
 

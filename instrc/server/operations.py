@@ -343,8 +343,8 @@ async def _resume(service: RunService, caller: Caller, asked: RequestData) -> Re
 
 async def _retry(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
     body = asked.body
-    limits = (None if body.get(name) is None else as_integer(body[name]) for name in ("requests", "tokens"))
-    options = RetryOptions(optional_text(body.get("step")), body.get("newKey") is True, *limits)
+    requests, tokens = (None if body.get(name) is None else as_integer(body[name]) for name in ("requests", "tokens"))
+    options = RetryOptions(optional_text(body.get("step")), body.get("newKey") is True, requests, tokens)
     return _run_answer(await service.retry(caller, asked.run, options))
 
 

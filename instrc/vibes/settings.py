@@ -79,6 +79,8 @@ class RunSettings(RequestSettings, total=False):
     """`hold` or `fail`: what happens to a run for a reason that passes."""
     keep: str
     """How long runs are kept that have ended, as `P30D`."""
+    budget: str
+    """What models may cost, as `2 USD` or `5 USD/day`; several, divided by commas."""
     cache: str
     """The file of answers that are not asked for twice, from the folder of the project."""
 
@@ -211,7 +213,21 @@ KEYS = (
     "serve",
     "people",
 )
-RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements", "reconnect", "traces", "failed", "keep", "cache")
+RUN = (
+    "model",
+    "engine",
+    "store",
+    "requests",
+    "tokens",
+    "asks",
+    "elements",
+    "reconnect",
+    "traces",
+    "failed",
+    "keep",
+    "cache",
+    "budget",
+)
 """Settings of `[tool.instrc.run]`, beside those of `REQUEST`."""
 REQUEST: Mapping[str, str] = {
     "max_tokens": "whole",
@@ -521,8 +537,8 @@ class _SettingsReader:
         for key in RUN:
             if key in written and (fault := _fault_of_run(key, written[key])):
                 self._wrong(f"run.{key}", fault, nearest(str(written[key]), ENGINES) if key == "engine" else (), word=key)
-        model = {"model": model_words(written["model"])} if "model" in written else {}
-        return cast("RunSettings", {**{key: written[key] for key in RUN if key in written}, **model, **made})
+        joined = {key: model_words(written[key]) for key in ("model", "budget") if key in written}
+        return cast("RunSettings", {**{key: written[key] for key in RUN if key in written}, **joined, **made})
 
     def _service(self) -> ServiceSettings | None:
         if not {"serve", "people"} & self.table.keys():
@@ -558,6 +574,8 @@ def _fault_of_run(key: str, value: object) -> str | None:
     """Return what is wrong with a setting of runs; `None` if nothing is."""
     if key == "model":
         return None if model_words(value) is not None else "it is the name of a model, or a list of names"
+    if key == "budget":
+        return None if model_words(value) is not None else "it is a text such as `5 USD/day`, or a list of them"
     if key == "failed":
         return None if value in {"hold", "fail"} else "it is `hold` or `fail`"
     if key == "keep":

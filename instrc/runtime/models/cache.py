@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.runtime.models.database import require_file, transaction
 from instrc.runtime.secrets import redacted
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
 
 _FORMAT: Final = 1
 """A part of each key: of an entry that another release wrote otherwise nothing is read."""
-WAIT: Final = 10.0
-"""Seconds that one process waits for another one that writes."""
+_TABLE: Final = "answers (key TEXT PRIMARY KEY, model TEXT, answer TEXT)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +53,7 @@ class AnswerCache:
     def find(self, key: str) -> Json:
         """Return the answer to a request; `None` if there is none, or the file cannot be read."""
         try:
-            with self._open() as database:
+            with transaction(self.file, _TABLE) as database:
                 row = database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
             return None if row is None else loads(row[0])
         except (sqlite3.Error, ValueError, TypeError):
@@ -68,7 +64,7 @@ class AnswerCache:
         if redacted(answer) != answer:
             return None
         try:
-            with self._open() as database:
+            with transaction(self.file, _TABLE) as database:
                 database.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?)", (key, model, dumps(answer, indent=False)))
         except sqlite3.Error as error:
             return f"the answer could not be kept in `{self.file}`: {error}"
@@ -76,21 +72,4 @@ class AnswerCache:
 
     def require(self) -> None:
         """Make the file; `CompileError` if it cannot be used."""
-        try:
-            Path(self.file).parent.mkdir(parents=True, exist_ok=True)
-            with self._open():
-                pass
-        except (sqlite3.Error, OSError, ValueError) as error:
-            reason = str(getattr(error, "strerror", None) or error)
-            raise CompileError([problems.runs.UnusableSetting(what="cache", word=str(self.file), reason=reason)]) from None
-
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        """Give the database for one transaction."""
-        database = sqlite3.connect(self.file, timeout=WAIT)
-        try:
-            with database:
-                database.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, model TEXT, answer TEXT)")
-                yield database
-        finally:
-            database.close()
+        require_file(self.file, _TABLE, "cache")

@@ -1,0 +1,140 @@
+"""Budgets in money: what models may cost, counted before a request by estimate and after it by use."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from pathlib import Path
+from time import time
+from typing import Final
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+from instrc.runtime.models.database import MODELS_FILE, require_file, transaction
+from instrc.runtime.models.model import ModelError
+
+_MILLION: Final = 1_000_000
+Prices = Mapping[str, Mapping[str, float]]
+"""By name or pattern of a model: `input` and `output`, in US dollars for a million tokens."""
+
+
+def price_of(prices: Prices, model: str) -> Mapping[str, float] | None:
+    """Return the first price whose pattern fits the name of a model, as `gpt-5`; `None` if none does."""
+    return next((price for pattern, price in prices.items() if fnmatchcase(model, pattern)), None)
+
+
+def cost_of(prices: Prices, model: str | None, usage: Mapping[str, int]) -> float | None:
+    """Return what an answer has cost; `None` if its model has no price."""
+    price = None if model is None else price_of(prices, model)
+    if price is None:
+        return None
+    return sum(price.get(kind, 0.0) * usage.get(f"{kind}_tokens", 0) for kind in ("input", "output")) / _MILLION
+
+
+def estimate_of(prices: Prices, words: str, sent: int, most: int) -> float:
+    """Return what a request may cost: so many bytes are sent, and the answer has so many tokens at most.
+
+    Of several models, divided by commas, it is the most expensive one; a model without a price costs nothing.
+    """
+    usage = {"input_tokens": sent // _BYTES, "output_tokens": most}
+    return max(cost_of(prices, each.strip().partition(":")[2], usage) or 0.0 for each in words.split(","))
+
+
+_BYTES: Final = 3
+"""Bytes a token of what is sent, on the safe side."""
+_FORM: Final = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*USD((?:/run|/program)?)((?:/day)?)\s*")
+
+
+def read_budget(text: str) -> tuple[str, float]:
+    """Return what a budget is for (`run`, `program`, `day` or `program/day`) and its US dollars.
+
+        assert read_budget("5 USD/day") == ("day", 5.0)
+
+    A budget of nothing in particular is for one run.  `CompileError` for what is no budget.
+    """
+    found = _FORM.fullmatch(text)
+    if found is None or found[2] + found[3] == "/run/day":
+        reason = "write it as `2 USD` (for a run), `5 USD/day`, `20 USD/program` or `5 USD/program/day`"
+        raise CompileError([problems.runs.UnusableSetting(what="budget", word=text, reason=reason)])
+    return (found[2] + found[3]).removeprefix("/") or "run", float(found[1])
+
+
+_SPENT: Final = "spent (at REAL, day TEXT, run TEXT, program TEXT, cost REAL)"
+_RAISED: Final = "raised (run TEXT, scope TEXT, cost REAL, PRIMARY KEY (run, scope))"
+_SCOPES: Final = {
+    "run": "run = :run",
+    "program": "program = :program",
+    "day": "day = :day",
+    "program/day": "program = :program AND day = :day",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MoneyBudget:
+    """What the requests of a run may cost; all runs of a project write what they cost into one file."""
+
+    limits: tuple[str, ...]
+    """As they are written: `2 USD`, `5 USD/day`. A day is one of UTC."""
+    file: str
+    program: str
+
+    def reserve(self, run: str, estimate: float) -> int:
+        """Count a request before it is made, and return the number of its entry; a `ModelError` if there is no room for it."""
+        about = {"run": run.partition("/")[0], "program": self.program, "day": f"{datetime.now(UTC):%Y-%m-%d}"}
+        try:
+            raised = self._raised(about["run"])
+            with transaction(self.file, _SPENT) as database:
+                for scope, limit in (dict(map(read_budget, self.limits)) | raised).items():
+                    query = f"SELECT coalesce(sum(cost), 0) FROM spent WHERE {_SCOPES[scope]}"  # noqa: S608  -- constants
+                    [(spent,)] = database.execute(query, about)
+                    if spent + estimate > limit:
+                        message = f"the budget for the {scope} is {limit:g} USD: {spent:.4g} are spent"
+                        message += f", and this request may cost {estimate:.4g}"
+                        raise ModelError(message, code="budget")
+                row = (time(), about["day"], about["run"], about["program"], estimate)
+                made = database.execute("INSERT INTO spent VALUES (?, ?, ?, ?, ?)", row).lastrowid
+                return int(made or 0)
+        except sqlite3.Error as error:
+            message = f"what models cost cannot be written to `{self.file}`: {error}"
+            raise ModelError(message, code="unavailable", retry=True) from error
+
+    def settle(self, entry: int, cost: float) -> None:
+        """Count what a request has cost in place of its estimate, which stays where that cannot be written."""
+        try:
+            with transaction(self.file, _SPENT) as database:
+                database.execute("UPDATE spent SET cost = ? WHERE rowid = ?", (cost, entry))
+        except sqlite3.Error:
+            return
+
+    def raise_for(self, run: str, said: Iterable[str]) -> None:
+        """Let a run spend more than its limits say; `CompileError` for what is no budget."""
+        for scope, limit in map(read_budget, said):
+            with transaction(self.file, _RAISED) as database:
+                database.execute("INSERT OR REPLACE INTO raised VALUES (?, ?, ?)", (run, scope, limit))
+
+    def _raised(self, run: str) -> dict[str, float]:
+        with transaction(self.file, _RAISED) as database:
+            return dict(database.execute("SELECT scope, cost FROM raised WHERE run = ?", (run,)).fetchall())
+
+
+def require_prices(models: Iterable[str], prices: Prices) -> None:
+    """Refuse models without a price where there is a budget: what they cost cannot be counted."""
+    for words in sorted(set(models)):
+        name = words.partition(":")[2]
+        if not name or words.startswith("scripted:") or price_of(prices, name) is not None:
+            continue
+        reason = (
+            f'there is a budget, and its price is not known: `"{name}" = {{ input = …, output = … }}` in `[tool.instrc.prices]`,'
+            " in US dollars for a million tokens"
+        )
+        raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
+
+
+def file_of(folder: Path) -> str:
+    """Return where the runs of a project write what they cost."""
+    require_file(file := folder.absolute() / MODELS_FILE, _SPENT, "budget")
+    return file.as_posix()

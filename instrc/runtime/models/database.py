@@ -1,0 +1,41 @@
+"""Small SQLite files that several processes write at the same time."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+
+MODELS_FILE: Final = ".instrc/models.sqlite"
+"""In the folder of a project: what models have cost, and when they may be asked next."""
+WAIT: Final = 10.0
+"""Seconds that one process waits for another one that writes."""
+
+
+@contextmanager
+def transaction(file: str | Path, table: str) -> Iterator[sqlite3.Connection]:
+    """Give a database for one transaction, in which nobody else writes; `table` is made if it is not there."""
+    database = sqlite3.connect(file, timeout=WAIT, isolation_level=None)
+    try:
+        database.execute(f"CREATE TABLE IF NOT EXISTS {table}")
+        database.execute("BEGIN IMMEDIATE")
+        yield database
+        database.execute("COMMIT")
+    finally:
+        database.close()
+
+
+def require_file(file: str | Path, table: str, what: str) -> None:
+    """Make a file with its table; a `CompileError` says which `what` cannot be used."""
+    try:
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
+        with transaction(file, table):
+            pass
+    except (sqlite3.Error, OSError, ValueError) as error:
+        reason = str(getattr(error, "strerror", None) or error)
+        raise CompileError([problems.runs.UnusableSetting(what=what, word=str(file), reason=reason)]) from None

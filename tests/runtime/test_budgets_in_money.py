@@ -1,0 +1,120 @@
+"""Budgets in money: a request is counted before it is made, and a run that has spent its budget is held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from standins import KEY, Standin, called
+
+import instrc
+from instrc import CompileError
+from instrc.runtime.models.budget import read_budget  # its forms
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+
+TEXT = '{ type: "object", properties: { asks: { type: "string", maxLength: 20 } } }'
+ONE = f'@{{ title: "Read", {TEXT[1:]}'
+TWO = f"repeat i in 2 {{ {ONE} }}"
+PRICE = "1000"  # dollars for a million tokens: an answer of 7 tokens costs 0.007, its estimate of 256 tokens 0.256
+FILLED = {"asks": "x"}
+
+
+@pytest.fixture(autouse=True)
+def project(standin: Standin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    pytest.importorskip("openai")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", standin.url)
+    prices = f'[tool.instrc.prices]\n"gpt-*" = {{ input = 0, output = {PRICE} }}\n'
+    (tmp_path / "pyproject.toml").write_text(prices)
+    (tmp_path / "one.aug").write_text(ONE)
+    (tmp_path / "two.aug").write_text(TWO)
+    return tmp_path
+
+
+def answers(standin: Standin, *names: str) -> None:
+    standin.answers += [(200, called(FILLED if name == "read" else {name: FILLED}, name)) for name in names]
+
+
+def spent_one(standin: Standin, budget: str | None = None, **more: Any) -> instrc.Run:
+    answers(standin, "read")
+    return instrc.run("one.aug", "x", model="openai:gpt-5", budget=budget, **more)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("2 USD", ("run", 2.0)),
+        ("0.5USD/run", ("run", 0.5)),
+        ("5 USD/day", ("day", 5.0)),
+        ("20 USD/program", ("program", 20.0)),
+        ("5 USD/program/day", ("program/day", 5.0)),
+        *[
+            (text, None)
+            for text in ("", "5", "5 EUR", "-1 USD", "5 USD/week", "5 USD/run/day", "NaN USD", "1e9 USD", "5 USD/day x")
+        ],
+    ],
+)
+def test_the_forms_of_a_budget(text: str, read: tuple[str, float] | None) -> None:
+    if read is not None:
+        assert read_budget(text) == read
+        return
+    with pytest.raises(CompileError, match=r"5 USD/day"):
+        read_budget(text)
+
+
+@pytest.mark.parametrize("engine", ["memory", "durable"])
+@pytest.mark.parametrize("scope", ["", "/day", "/program"])
+def test_a_run_over_its_budget_is_held_and_goes_on_with_a_higher_one(
+    engine: Any, scope: str, standin: Standin, project: Path
+) -> None:
+    store = None if engine == "memory" else project / "store"
+    answers(standin, "step1_read", "step1_read")
+    run = instrc.run("two.aug", "x", model="openai:gpt-5", budget=f"0.26 USD{scope}", engine=engine, store=store)
+    assert (run.status, len(standin.seen)) == ("held" if engine == "durable" else "failed", 1)
+    assert run.usage["cost"] == pytest.approx(0.007)
+    held = [event for event in run.trace if event["event"] == "failed"][-1]
+    assert held["code"] == "budget"
+    assert "0.007 are spent" in str(held["error"])
+    assert run.retry(budget=f"1 USD{scope}").status == "done"
+    assert run.usage["cost"] == pytest.approx(0.014)
+    instrc.close_stores()
+
+
+def test_a_day_and_a_program_are_counted_over_all_their_runs(standin: Standin) -> None:
+    for _ in range(2):
+        assert spent_one(standin, "0.27 USD/day").status == "done"
+    assert spent_one(standin, "0.27 USD").status == "done"
+    assert spent_one(standin, "0.27 USD/program/day").status == "failed"  # 3 × 0.007 + 0.256
+    (Path("other.aug")).write_text(ONE)
+    assert instrc.run("other.aug", "x", model="openai:gpt-5", budget="0.27 USD/program").status == "done"
+    assert instrc.run("other.aug", "x", model="openai:gpt-5", budget="9 USD, 0.27 USD/day").status == "failed"
+
+
+def test_what_is_answered_with_an_error_costs_nothing_and_a_refused_request_is_not_made(standin: Standin) -> None:
+    standin.answers += [(400, {"error": {"message": "no"}})]
+    assert instrc.run("one.aug", "x", model="openai:gpt-5", budget="0.257 USD/day").status == "failed"
+    assert spent_one(standin, "0.257 USD/day").status == "done"
+    assert instrc.run("one.aug", "x", model="openai:gpt-5", budget="0.2 USD").status == "failed"
+    assert len(standin.seen) == 2
+
+
+@pytest.mark.parametrize(
+    ("model", "budget", "said"),
+    [
+        ("openai:o9", "5 USD", r"`openai:o9` cannot be used: there is a budget, and its price is not known: `\"o9\""),
+        ("openai:gpt-5, anthropic:claude-x", "5 USD", "`anthropic:claude-x`"),
+        ("openai:gpt-5", "5 EUR", "write it as `2 USD`"),
+        ("openai:gpt-5", "5 USD, ", "write it as"),
+    ],
+)
+def test_what_cannot_be_counted_is_a_problem_before_the_run(model: str, budget: str, said: str, standin: Standin) -> None:
+    with pytest.raises(CompileError, match=said):
+        instrc.run("one.aug", "x", model=model, budget=budget)
+    assert not standin.seen
+
+
+def test_invented_answers_need_no_price() -> None:
+    assert instrc.run("one.aug", "x", model="sample", budget="0.001 USD").status == "done"
