@@ -68,7 +68,7 @@ class Shell:
         assert stdin is not None
         stdin.write(f"{command}\n".encode())
         stdin.flush()
-        if re.search(r"&\s*(?:#.*)?$", command):
+        if re.search(r"&\s*(?:#.*)?$", command) and ">" not in command:
             return self._read("\n", command), 0
         stdin.write(f"printf '{END}%s{END}' $?\n".encode())
         stdin.flush()
