@@ -192,6 +192,7 @@ COMMANDS = {
     "delete": "mend",
     "mcp": "servers",
     "serve": "serve",
+    "studio": "serve",
     "worker": "run",
     "schedule": "schedule",
     "explain": "format",

@@ -1,7 +1,9 @@
-"""The command `serve`: the programs of a project as a service over HTTP."""
+"""The commands `serve` and `studio`: the programs of a project as a service over HTTP, and in a page of their author."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from time import time
 from typing import Annotated
 
@@ -105,3 +107,41 @@ def _keep_keys(
 
 
 _LONGEST_NAME = 200
+
+
+def studio_command(
+    folder: Annotated[Path, typer.Argument(metavar="PATH", help="The folder of the project; by default this folder.")] = Path(),
+    port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="The port to listen at.")] = 8100,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="MODEL", help="The model that fills in the chunks of processes.")
+    ] = None,
+    engine_name: options.EngineName = None,
+    store: options.Store = None,
+    shape: options.ProblemFormat = Format.TEXT,
+) -> None:
+    """Edit the programs of a project in a page on this machine.
+
+    Beside the text stands what the commands show: problems, schemas, previews, graphs, runs as they go on.
+    It listens at this machine only, and changes the files of the project, nothing else.
+    """
+    with options.exit_on_problems(shape):
+        try:
+            from instrc.server import hosting
+            from instrc.server.run_service import Hub
+            from instrc.server.studio import Studio
+        except ModuleNotFoundError as error:
+            package = (error.name or "starlette").partition(".")[0]
+            extra = "lsp" if package in {"lsprotocol", "pygls", "attrs"} else "serve"
+            missing = problems.settings.MissingExtra(feature="`instrc studio`", extra=extra, package=package)
+            raise CompileError([missing]) from None
+        if not folder.is_dir():
+            raise CompileError([problems.runs.UnusableSetting(what="path", word=str(folder), reason="it is no folder")])
+        os.chdir(folder)
+        hub = Hub()
+        service = hosting.service_at({}, engine(store, engine_name, watch=hub.saw), store_place(store), hub)
+        studio = Studio(Path(), service, model)
+        write_error(f"open http://127.0.0.1:{port}/studio/open/{studio.token} in a browser; Ctrl-C ends\n")
+        try:
+            run_to_end(hosting.serve(service, "127.0.0.1", port, tell_line, routes=studio.routes, identify=studio.identify))
+        finally:
+            studio.close()

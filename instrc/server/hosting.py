@@ -18,6 +18,7 @@ from instrc.engines.launch import Launcher, RehearseMode
 from instrc.engines.prepare import Prepared, prepare
 from instrc.problems.problem import CompileError
 from instrc.runtime.engine import Engine, Serving, UnreachableError, wait_for_server
+from instrc.server.door import Identify
 from instrc.server.http import Beside, app_of
 from instrc.server.identity import Identity, ProviderKeys
 from instrc.server.inbox import Inbox
@@ -95,17 +96,20 @@ async def serve(
     *,
     routes: Sequence[BaseRoute] = (),
     beside: Sequence[Beside] = (),
+    identify: Identify | None = None,
 ) -> None:
     """Serve until SIGTERM or Ctrl-C; runs are carried on meanwhile, beside other workers of a server."""
     identity = identity_of(service)
     if not identity.is_on and host not in LOOPBACK:
         reason = "nobody is asked who they are: make a key first (`--new-key NAME`), or set `[tool.instrc.serve.oidc]`"
         raise CompileError([problems.runs.UnusableSetting(what="address", word=host, reason=reason)])
-    if not identity.is_on:
+    if identify is None and not identity.is_on:
         tell("nobody is asked who they are: whoever reaches this address, from this machine only, may do everything")
+    known = identity if identity.is_on and identify is None else None
     app = app_of(
         service,
-        identity=identity if identity.is_on else None,
+        identify=identify,
+        identity=known,
         hosts=() if host in _EVERYWHERE else (host,),
         routes=[*routes, *Inbox(service).routes],
         beside=beside,

@@ -168,7 +168,7 @@ class RunService:
 
         `secrets` sign links and sessions, the last one; without any the store has one.
         """
-        self.launchers = programs
+        self.launchers: dict[str, Launcher] = dict(programs)
         self.engine = engine
         self.records = records
         self.settings: ServiceSettings = settings or ServiceSettings()

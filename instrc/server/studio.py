@@ -1,0 +1,377 @@
+"""The studio: one project in a page on this machine, with an editor and, beside it, what the commands show."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from hmac import compare_digest
+from http.cookies import CookieError, SimpleCookie
+from importlib.resources import files
+from pathlib import Path
+from secrets import token_urlsafe
+from tempfile import mkdtemp
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from instrc import problems
+from instrc.engines.launch import Launcher
+from instrc.engines.prepare import prepare
+from instrc.lsp.completion import completion
+from instrc.lsp.session import EditorSession, TextDocument, diagnostics
+from instrc.problems.problem import CompileError, Problem
+from instrc.providers.targets import targets
+from instrc.server.access import LOCAL, Caller
+from instrc.server.door import caller_of, json_response
+from instrc.server.operations import refuse
+from instrc.server.run_service import RunService
+from instrc.server.templates import render, words_for
+from instrc.text.jsontext import loads
+from instrc.text.jsonvalue import Json, JsonObject, mapping, optional_text, text_or_empty
+
+EDITED: Final = (".aug", ".vibe.json", ".cases.md", "pyproject.toml")
+"""How the names of files end that the studio edits."""
+FILES: Final = 1_000
+"""Files of a project that are listed and kept for a comparison."""
+FILE_BYTES: Final = 1024 * 1024
+SECONDS: Final = 60.0
+"""How long a command may take."""
+COMMANDS: Final = 2
+"""Commands at the same time."""
+COMPLETIONS: Final = 60
+COOKIE: Final = "instrc_studio"
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; img-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+_GRAPH_POLICY: Final = (
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; frame-ancestors 'self'"
+)
+"""A graph is a page with its script in it: it is shown in a frame that has no origin, and so reaches nothing."""
+_SKIPPED: Final = frozenset({"node_modules", "__pycache__", "build", "dist"})
+
+
+@dataclass(slots=True)
+class CommandOutput:
+    """What a command has written."""
+
+    code: int
+    output: str
+    told: str
+
+    def to_json(self) -> JsonObject:
+        """Return it for the page."""
+        return {"code": self.code, "output": self.output, "told": self.told}
+
+
+@dataclass(slots=True)
+class Studio:
+    """A project, its runs, and the page that shows them; it changes files of the project, and nothing else."""
+
+    root: Path
+    service: RunService
+    model: str | None = None
+    token: str = field(default_factory=token_urlsafe)
+    """Whoever opens the page by the address that the command prints gets it as a cookie; all else is refused."""
+    _session: EditorSession = field(default_factory=EditorSession)
+    _turn: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(COMMANDS))
+    _kept: Path = field(default_factory=lambda: Path(mkdtemp(prefix="instrc-studio-")))
+
+    def __post_init__(self) -> None:
+        self.root = self.root.resolve()
+        self.keep()
+
+    async def identify(self, headers: Headers) -> Caller | None:
+        """Return the user of this machine, if the request has the cookie of the page."""
+        try:
+            given = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        except CookieError:
+            return None
+        known = given is not None and compare_digest(given.value.encode(), self.token.encode())
+        return LOCAL if known else None
+
+    @property
+    def routes(self) -> list[BaseRoute]:
+        """The page, and what its script asks for."""
+        asked: list[tuple[str, Callable[[JsonObject], Awaitable[Json]]]] = [
+            ("write", self._write),
+            ("check", self._check),
+            ("complete", self._complete),
+            ("show", self._show),
+            ("run", self._run),
+            ("keep", self._keep),
+        ]
+        return [
+            Route("/studio", self._page),
+            Route("/studio/open/{token}", self._open),
+            Route("/studio/files", self._files),
+            Route("/studio/file", self._file),
+            Route("/studio/graph", self._graph),
+            Route("/studio/{name:path}", _asset, methods=["GET"]),
+            *(Route(f"/studio/{name}", _endpoint(verb), methods=["POST"]) for name, verb in asked),
+        ]
+
+    def close(self) -> None:
+        """Forget the earlier version of the files."""
+        shutil.rmtree(self._kept, ignore_errors=True)
+
+    # --- files ----------------------------------------------------------------------------------------------------------------
+
+    def listed(self) -> Iterator[Path]:
+        """Yield the files of the project that can be edited, relative to its folder."""
+        count = 0
+        for folder, folders, names in os.walk(self.root):
+            folders[:] = sorted(each for each in folders if not each.startswith(".") and each not in _SKIPPED)
+            for name in sorted(names):
+                if name.endswith(EDITED) and count < FILES:
+                    count += 1
+                    yield Path(folder, name).relative_to(self.root)
+
+    def path(self, given: Json) -> Path:
+        """Return a file of the project; one that lies elsewhere, or is no text of a project, is refused."""
+        name = given if isinstance(given, str) and given and "\0" not in given else ""
+        place = (self.root / name).resolve()
+        inside = place.is_relative_to(self.root) and place.name.endswith(EDITED)
+        hidden = any(part.startswith(".") for part in place.relative_to(self.root).parts) if inside else True
+        if not name or not inside or hidden:
+            refuse(f"the studio edits only {', '.join(f'`{each}`' for each in EDITED)} of its project", "/path")
+        return place
+
+    def keep(self) -> None:
+        """Keep the files as they are now: later ones are compared with them."""
+        shutil.rmtree(self._kept, ignore_errors=True)
+        for each in self.listed():
+            if (self.root / each).stat().st_size <= FILE_BYTES:
+                (self._kept / each).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(self.root / each, self._kept / each)
+
+    async def _keep(self, _asked: JsonObject) -> Json:
+        await asyncio.to_thread(self.keep)
+        return {}
+
+    async def _write(self, asked: JsonObject) -> Json:
+        """Write a file, unless somebody else has changed it since it was read."""
+        place, text = self.path(asked.get("path")), asked.get("text")
+        if not isinstance(text, str) or len(text.encode("utf-8", "replace")) > FILE_BYTES:
+            refuse(f"the text of a file is a text of at most {FILE_BYTES:,} bytes", "/text")
+        before = _text_of(place)
+        if _digest(before) != asked.get("digest"):
+            raise CompileError([problems.serving.StateChanged(what=str(place.relative_to(self.root)))])
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(text.encode("utf-8"))
+        except (OSError, UnicodeEncodeError) as error:
+            refuse(f"it cannot be written: {error}", "/path")
+        self._session.forget()
+        return {"digest": _digest(text)}
+
+    # --- the page -------------------------------------------------------------------------------------------------------------
+
+    async def _page(self, request: Request) -> Response:
+        caller_of(request)
+        made = render("studio.html", words_for("en"), project=self.root.name, targets=sorted(targets()), model=self.model or "")
+        return HTMLResponse(made, 200, {"Content-Security-Policy": POLICY})
+
+    async def _open(self, request: Request) -> Response:
+        """Give the cookie to whoever has the address that the command has printed."""
+        if not compare_digest(request.path_params["token"].encode(), self.token.encode()):
+            raise CompileError([problems.serving.NotAuthenticated(reason="this is not the address that the studio has printed")])
+        response = RedirectResponse("/studio", 303)
+        response.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
+        return response
+
+    async def _files(self, request: Request) -> Response:
+        caller_of(request)
+        return json_response([each.as_posix() for each in self.listed()])
+
+    async def _file(self, request: Request) -> Response:
+        caller_of(request)
+        text = _text_of(self.path(request.query_params.get("path")))
+        return json_response({"text": text or "", "digest": _digest(text), "exists": text is not None})
+
+    # --- the editor -----------------------------------------------------------------------------------------------------------
+
+    def _document(self, asked: JsonObject) -> TextDocument:
+        place = str(self.path(asked.get("path")))
+        text = text_or_empty(asked.get("text"))
+        known = self._session.documents.get(place)
+        return known if known is not None and known.source.text == text else self._session.put(place, text)
+
+    async def _check(self, asked: JsonObject) -> Json:
+        """Return what is wrong with a text, as the language server tells it, with its fixes."""
+
+        def check() -> Json:
+            document = self._document(asked)
+            if not document.path.endswith((".aug", ".vibe.json")):
+                return []
+            found = self._session.check(document)
+            told = diagnostics(found, document, self._session)
+            return [
+                {
+                    "from": document.lines.offset(each.range.start),
+                    "to": document.lines.offset(each.range.end),
+                    "line": each.range.start.line + 1,
+                    "column": each.range.start.character + 1,
+                    "severity": problem.severity,
+                    "name": problem.name,
+                    "message": each.message,
+                    "fixes": _fixes(problem, document),
+                }
+                for problem, each in zip(found, told, strict=True)
+            ]
+
+        return await asyncio.to_thread(check)
+
+    async def _complete(self, asked: JsonObject) -> Json:
+        """Return what can stand at a place."""
+        offset = asked.get("offset")
+
+        def complete() -> Json:
+            document = self._document(asked)
+            place = offset if isinstance(offset, int) else 0
+            found = completion(document, max(0, min(place, len(document.source.text))), self._session, snippets=False)
+            return [
+                {"label": each.label, "text": each.insert_text or each.label, "detail": each.detail or ""}
+                for each in found[:COMPLETIONS]
+            ]
+
+        return await asyncio.to_thread(complete)
+
+    # --- what commands show ---------------------------------------------------------------------------------------------------
+
+    async def command(self, *words: str) -> CommandOutput:
+        """Return what a command writes about the files on disk."""
+        environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
+        async with self._turn:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "instrc", *words),
+                cwd=self.root,
+                env=environment,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+            try:
+                output, told = await asyncio.wait_for(process.communicate(), SECONDS)
+            except TimeoutError:
+                return CommandOutput(1, "", f"the command takes longer than {SECONDS:.0f} seconds")
+            finally:
+                if process.returncode is None:
+                    process.kill()
+        return CommandOutput(process.returncode or 0, output.decode("utf-8", "replace"), told.decode("utf-8", "replace"))
+
+    async def _show(self, asked: JsonObject) -> Json:
+        """Return what `compile`, `preview` or `diff` shows of a file."""
+        place, view, target = self.path(asked.get("path")), asked.get("view"), asked.get("target") or ""
+        if target and target not in targets():
+            refuse("there is no such target", "/target")
+        chosen = ["--target", str(target)] if target else []
+        file = f"./{place.relative_to(self.root).as_posix()}"
+        if view == "schema":
+            return (await self.command("compile", *chosen, "--", file)).to_json()
+        if view == "preview":
+            return (await self.command("preview", *chosen, "--", file)).to_json()
+        if view != "compare":
+            refuse("the views are `schema`, `preview` and `compare`", "/view")
+        old = self._kept / place.relative_to(self.root)
+        if not old.exists():
+            return CommandOutput(0, "this file is new\n", "").to_json()
+        shown = await self.command("diff", "--", str(old), file)
+        return CommandOutput(shown.code, shown.output.replace(f"{self._kept}/", "kept: "), shown.told).to_json()
+
+    async def _graph(self, request: Request) -> Response:
+        """Return the page that `graph` writes, for a frame."""
+        caller_of(request)
+        file = f"./{self.path(request.query_params.get('path')).relative_to(self.root).as_posix()}"
+        shown = await self.command("graph", "--format", "html", "--", file)
+        headers = {"Content-Security-Policy": _GRAPH_POLICY}
+        if shown.output:
+            return HTMLResponse(shown.output, 200, headers)
+        return Response(shown.told, 200, headers, "text/plain")
+
+    # --- runs -----------------------------------------------------------------------------------------------------------------
+
+    async def _run(self, asked: JsonObject) -> Json:
+        """Begin a run of a program as it is on disk: a rehearsal, or with a model."""
+        place, export = self.path(asked.get("path")), optional_text(asked.get("export"))
+        model = optional_text(asked.get("model")) or self.model
+        rehearse = asked.get("rehearse") is True
+
+        def launcher() -> Launcher:
+            return Launcher(prepare(str(place), export=export), model=None if rehearse else model, rehearse=rehearse)
+
+        made = await asyncio.to_thread(launcher)
+        name = made.prepared.name
+        self.service.launchers[name] = made
+        started = await self.service.start(LOCAL, name, _inputs(text_or_empty(asked.get("input"))))
+        return {"run": started.report.run, "program": name}
+
+
+def _inputs(text: str) -> Json:
+    """Return the inputs that somebody has typed: an object of JSON, else the request in words."""
+    try:
+        value = loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, dict) else text
+
+
+def _endpoint(verb: Callable[[JsonObject], Awaitable[Json]]) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        caller_of(request)
+        if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+            refuse("the body is `application/json`")
+        try:
+            body = loads(await request.body())
+        except ValueError as error:
+            refuse(f"the body is not JSON: {error}")
+        return json_response(await verb(mapping(body)))
+
+    return endpoint
+
+
+async def _asset(request: Request) -> Response:
+    kinds = {"studio.js": "text/javascript", "studio.css": "text/css"}
+    name = request.path_params["name"]
+    if name not in kinds:
+        return Response("there is nothing here", 404, media_type="text/plain")
+    return Response((files("instrc.server") / "pages" / name).read_text(encoding="utf-8"), 200, media_type=kinds[name])
+
+
+def _fixes(problem: Problem, document: TextDocument) -> Json:
+    """Return the fixes of a problem that change this text."""
+    made: list[Json] = []
+    for fix in problem.fixes:
+        if all(edit.span.source.text == document.source.text for edit in fix.edits):
+            edits: list[Json] = [{"from": each.span.start, "to": each.span.end, "text": each.text} for each in fix.edits]
+            made.append({"title": fix.title, "edits": edits})
+    return made
+
+
+def _text_of(place: Path) -> str | None:
+    """Return the text of a file; `None` if there is none."""
+    try:
+        with place.open("rb") as file:
+            raw = file.read(FILE_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        refuse(f"it cannot be read: {error.strerror}", "/path")
+    if len(raw) > FILE_BYTES:
+        refuse(f"it has more than {FILE_BYTES:,} bytes", "/path")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        refuse("it is no text in UTF-8", "/path")
+
+
+def _digest(text: str | None) -> str | None:
+    return None if text is None else sha256(text.encode("utf-8", "replace")).hexdigest()
