@@ -111,7 +111,7 @@ async def serve(
         identify=identify,
         identity=known,
         hosts=() if host in _EVERYWHERE else (host,),
-        routes=[*routes, *Inbox(service).routes],
+        routes=[*routes, *Inbox(service, identity=known).routes],
         beside=beside,
     )
     config = uvicorn.Config(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=GRACE, server_header=False)

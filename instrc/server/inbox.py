@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
@@ -20,8 +21,9 @@ from instrc.runtime.engine import RunFilter
 from instrc.runtime.trace_page import page_of
 from instrc.runtime.traces import spans_of
 from instrc.server.access import Caller
-from instrc.server.door import CONTENT_POLICY, caller_of, status_of_problem
+from instrc.server.door import CONTENT_POLICY, RateLimiter, caller_of, status_of_problem
 from instrc.server.forms import AnswerForm, Words, changed, pairs
+from instrc.server.identity import Identity, caller_of_link
 from instrc.server.operations import RequestData, question_id
 from instrc.server.run_service import QuestionInfo, RunService
 from instrc.server.templates import render, words_for
@@ -38,10 +40,12 @@ _TRACE_POLICY: Final = CONTENT_POLICY.replace("style-src 'self'", "style-src 'un
 class Inbox:
     """The pages of a service."""
 
-    def __init__(self, service: RunService, *, language: str | None = None) -> None:
-        """Take the language of `Accept-Language`, unless one is given."""
+    def __init__(self, service: RunService, *, identity: Identity | None = None, language: str | None = None) -> None:
+        """Take the language of `Accept-Language`, unless one is given; with `identity` people log in."""
         self.service = service
+        self.identity = identity
         self.language = language
+        self._rate = RateLimiter(service.settings.rate)
 
     @property
     def routes(self) -> list[BaseRoute]:
@@ -51,6 +55,11 @@ class Inbox:
             ("/inbox", self._list, "GET"),
             ("/inbox/question/{question}", self._question, "GET"),
             ("/inbox/question/{question}", self._act, "POST"),
+            ("/inbox/link/{word}", self._question, "GET"),
+            ("/inbox/link/{word}", self._act, "POST"),
+            ("/inbox/login", self._login, "GET"),
+            ("/inbox/login", self._login, "POST"),
+            ("/inbox/logout", self._logout, "POST"),
             ("/inbox/start", self._programs, "GET"),
             ("/inbox/start/{program}", self._start, "GET"),
             ("/inbox/start/{program}", self._start, "POST"),
@@ -84,9 +93,39 @@ class Inbox:
                 return await endpoint(request)
             except CompileError as error:
                 first = error.problems[0]
-                return self.page(request, "message.html", {"found": error.problems}, status_of_problem(first))
+                asks = isinstance(first, serving.NotAuthenticated) and "word" not in request.path_params
+                if asks and self.identity is not None and request.method == "GET":
+                    return RedirectResponse(f"/inbox/login?next={quote(request.url.path)}", 303)
+                return self.page(request, "message.html", {"found": error.problems, "note": None}, status_of_problem(first))
 
         return guarded
+
+    def _caller(self, request: Request) -> Caller:
+        """Return who asks: the bearer of a signed link on its pages."""
+        word = request.path_params.get("word")
+        if word is None:
+            return caller_of(request)
+        self._rate.enter(f"link {_host(request)}", "uses of links in a minute")
+        return caller_of_link(self.service.signer, word)
+
+    async def _login(self, request: Request) -> Response:
+        """Let a browser go on as the owner of an API key."""
+        following = request.query_params.get("next", "")
+        facts = {"wrong": False, "next": following if following.startswith("/inbox") else "/inbox"}
+        if request.method == "GET" or self.identity is None:
+            return self.page(request, "login.html", facts)
+        self._rate.enter(f"login {_host(request)}", "attempts to log in in a minute")
+        word = str((await request.form()).get("key", "")).strip()
+        try:
+            caller = await self.identity.bearer(word)
+        except CompileError:
+            return self.page(request, "login.html", {**facts, "wrong": True}, 401)
+        cookie = await asyncio.to_thread(self.identity.session, caller, word)
+        return RedirectResponse(str(facts["next"]), 303, {"Set-Cookie": cookie})
+
+    async def _logout(self, _request: Request) -> Response:
+        headers = {} if self.identity is None else {"Set-Cookie": self.identity.no_session()}
+        return RedirectResponse("/inbox/login", 303, headers)
 
     async def _home(self, _request: Request) -> Response:
         return RedirectResponse("/inbox", 303)
@@ -110,14 +149,16 @@ class Inbox:
         )
 
     async def _found(self, request: Request) -> QuestionInfo:
-        run, question = RequestData(request.path_params, {}, {}, {}).question
-        return await self.service.question(caller_of(request), run, question)
+        caller = self._caller(request)
+        run, question = caller.only or RequestData(request.path_params, {}, {}, {}).question
+        return await self.service.question(caller, run, question)
 
     def _shown(
         self, request: Request, found: QuestionInfo, form: AnswerForm, facts: Mapping[str, object], status: int | None = None
     ) -> Response:
-        caller = caller_of(request)
+        caller = self._caller(request)
         asked: dict[str, object] = {
+            "linked": caller.only is not None,
             "refusal": self.service.refusal(caller, found),
             "title": _title(found),
             "description": optional_text(mapping(found.question.schema).get("description")),
@@ -143,7 +184,7 @@ class Inbox:
         if button in {"claim", "release", "delegate"}:
             form, status = AnswerForm(schema, sent, words, show=show), 200
             try:
-                found = await self._moved(caller_of(request), found, button, to)
+                found = await self._moved(self._caller(request), found, button, to)
                 kept["note"] = f"done_{button}"
             except CompileError as error:
                 kept["problems"], status = error.problems, status_of_problem(error.problems[0])
@@ -158,13 +199,15 @@ class Inbox:
             return self._shown(request, found, form, {**kept, "note": None if form.errors else "fits"})
         try:
             await self.service.answer(
-                caller_of(request), found.run, found.question.id, form.value, comment=comment.strip() or None, tag=tag or None
+                self._caller(request), found.run, found.question.id, form.value, comment=comment.strip() or None, tag=tag or None
             )
         except CompileError as error:
             kept["problems"] = _at_fields(error, form)
             if any(isinstance(each, serving.QuestionNotFree) and each.state == "shown anew" for each in error.problems):
                 kept["tag"] = found.tag  # the page shows it now
             return self._shown(request, found, form, kept, status_of_problem(error.problems[0]))
+        if "word" in request.path_params:
+            return self.page(request, "message.html", {"found": (), "note": "recorded_link"})
         return RedirectResponse("/inbox?done=answered", 303)
 
     async def _moved(self, caller: Caller, found: QuestionInfo, button: str, to: str) -> QuestionInfo:
@@ -244,6 +287,10 @@ def _at_fields(error: CompileError, form: AnswerForm) -> list[Problem]:
         else:
             others.append(each)
     return others
+
+
+def _host(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 async def _style(_request: Request) -> Response:

@@ -8,11 +8,12 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from serving import BOB, CAT, LETTER, client, go, person, service
+from serving import BOB, BOSS, CAT, LETTER, client, go, person, service, settled
 from test_forms import ALLOWED, HOSTILE, Browser
 from written_processes import TEXT, chunk, process, step
 
 from instrc.server.access import Caller  # the room behind its commands
+from instrc.server.identity import Identity  # the room behind its commands
 from instrc.server.inbox import Inbox  # the room behind its commands
 from instrc.vibes.service_settings import PeopleSettings, ServiceSettings  # the room behind its commands
 
@@ -182,3 +183,46 @@ def test_the_languages_have_the_same_words() -> None:
     from instrc.server.templates import languages  # the table itself
 
     assert {name: sorted(set(languages()["en"]) ^ set(words)) for name, words in languages().items()} == {"en": [], "ru": []}
+
+
+def test_people_log_in_with_a_key(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        identity = Identity(made.records, made.settings, made.signer)
+        key = identity.new_key("bob", ["answerer", "starter"])
+        pages = Inbox(made, identity=identity).routes
+        async with client(made, identity=identity, routes=pages) as http:
+            first = await http.get("/inbox/runs")
+            assert (first.status_code, first.headers["location"]) == (303, "/inbox/login?next=/inbox/runs")
+            seen(await http.post("/inbox/login", data={"key": "ik_1_2"}), 401)
+            for following, place in (("/inbox/runs", "/inbox/runs"), ("//evil.example", "/inbox"), ("/inbox/../\\evil", None)):
+                done = await http.post(f"/inbox/login?next={quote(following)}", data={"key": key})
+                assert done.status_code == 303
+                assert done.headers["location"].startswith(place or "/inbox")
+            cookie = done.headers["set-cookie"].partition(";")[0]
+            assert "bob" in (await http.get("/inbox", headers={"cookie": cookie})).text
+            gone = await http.post("/inbox/logout", headers={"cookie": cookie})
+            assert "Max-Age=0" in gone.headers["set-cookie"]
+
+    go(body())
+
+
+def test_a_link_answers_one_question_once(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        identity = Identity(made.records, made.settings, made.signer)
+        identity.new_key("boss", ["admin"])
+        async with client(made, identity=identity, routes=Inbox(made, identity=identity).routes) as http:
+            run = (await made.start(BOSS, "letter", "Ann comes", wait=20)).report.run
+            await settled(made, run, "waiting")
+            word = await made.link(BOSS, run, "userContext1", "eve")
+            for _ in range(3):  # a scanner of mail opens links: that uses nothing up
+                sent = seen(await http.get(f"/inbox/link/{word}")).sent
+            answer = {**sent, "/data/decision": '"Approve"', "do": "answer"}
+            assert (await http.post(f"/inbox/link/{word}", data={**sent, "do": "answer"})).status_code == 422
+            assert "Your answer is recorded" in (await http.post(f"/inbox/link/{word}", data=answer)).text
+            assert (await http.post(f"/inbox/link/{word}", data={**answer, "/data/decision": '"Reject"'})).status_code >= 400
+            assert (await http.get(f"/inbox/link/{word}x")).status_code == 401
+            assert (await http.get(f"/inbox/runs/{run}")).status_code == 303
+
+    go(body())
