@@ -16,6 +16,8 @@ from instrc.text.limits import HEAD_TOKENS
 _HEADS = frozenset({"UNTIL", *BLOCK})
 EACH_NUMBER = "write `each i in 3 { … }` for three at the same time, `repeat { … } until round is 3` for one after the other"
 BEHIND_BRACES = "the condition and the bound stand behind the braces: `repeat { … } until PATH max 3`"
+_FIRST_VALUES = "values before the first round stand in braces behind the body: `repeat { … } from { NAME: VALUE } until PATH`"
+_TWO_BOUNDS = "compare with one number at a time: `PATH >= 3 and PATH <= 5`"
 ONE_ELEMENT = "an element has one name, and no number: `each NAME in PATH { … }`"
 _IN_BRACES = "what is to run stands in braces, without a colon or a word before them: `{FORM}`"
 _FOR_ALL = "it runs for every element: choose in the braces, `each NAME in PATH { when NAME.… { … } }`"
@@ -27,6 +29,12 @@ _WORDS = {
     ("when", "contains"): "write `PATH @ { contains: { const: … } }`",
     ("when", "includes"): "write `PATH @ { contains: { const: … } }`",
     ("when", "matches"): 'write `PATH @ { pattern: "…" }`',
+    ("when", "isnt"): "write `is not`: `PATH is not VALUE`",
+    ("when", "between"): "write `PATH >= 3 and PATH <= 5`",
+    ("when", "<"): _TWO_BOUNDS,
+    ("when", ">"): _TWO_BOUNDS,
+    ("when", "<="): _TWO_BOUNDS,
+    ("when", ">="): _TWO_BOUNDS,
     ("when", "equals"): "write `PATH is VALUE`",
     ("when", "are"): "write `PATH is VALUE`",
     ("when", ","): "write `and` between two conditions, `or` for one of two",
@@ -424,13 +432,14 @@ def _each(view: View, head: Head) -> Slip:
 def _repeat(view: View, head: Head) -> Slip:
     token = view.token
     if not head.closed:
-        if view.text(view.read[-1]) in {"until", "max", "while"} and view.read[-2].kind == "REPEAT":
-            at = view.span(view.read[-1])
-            return blocks.IncompleteBlock(at=at, word=head.word, missing="`{`", advice=BEHIND_BRACES), GIVE_UP
+        last = view.text(view.read[-1])
+        if last in {"until", "max", "while", "from"} and view.read[-2].kind == "REPEAT":
+            advice = _FIRST_VALUES if last == "from" else BEHIND_BRACES
+            return blocks.IncompleteBlock(at=view.span(view.read[-1]), word=head.word, missing="`{`", advice=advice), GIVE_UP
         return incomplete(view, head.word, "`{`") if head.first else _each(view, head)
     if view.accepts("UNTIL"):
         at = view.span(token) if view.text(token) == "while" else view.gap()
-        advice = BEHIND_BRACES if view.text(token) in {"max", "keep"} else ""
+        advice = BEHIND_BRACES if view.text(token) in {"max", "keep"} else _FIRST_VALUES if view.text(token) == "from" else ""
         return blocks.IncompleteBlock(at=at, word=head.word, missing="`until` and a condition", advice=advice), GIVE_UP
     return None
 

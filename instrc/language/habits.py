@@ -223,8 +223,14 @@ _MARK = r"[ \t]*(>>>|>|\$|[-*•‣▪◦]|\d+[.:)]|\d+(?=[ \t]+(?:\w|\"|')))[ \
 _COMMENT = r"\s*(//|/\*|\Z)"
 
 
+_ODD_VERSION = r"\s*(language[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|[vV]\d[\w.]*))"
+"""A version of the language that is no whole number."""
+
+
 def other_file(source: Source) -> Problem | None:
     """Return the problem of a source that is no program at all; it is asked about sources with a mistake only."""
+    if (version := re.match(_ODD_VERSION, source.text)) is not None:
+        return problems.statements.MisplacedLanguage(at=source.span(*version.span(1)), first=True)
     kind = next((kind for pattern, kind in _OTHER_FILES if re.match(pattern, source.text)), None)
     return _line_marks(source) if kind is None else problems.habits.NotAProgram(at=source.whole(), kind=kind)
 

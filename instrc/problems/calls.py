@@ -137,15 +137,23 @@ class EmptyMixin(Problem):
     mixin: str
     elsewhere: str = ""
     """A step in its brackets that another mixin contains already."""
+    slot: str = ""
+    """A slot that reads a step in its brackets, which therefore stays outside."""
+    step: str = ""
+    """That step."""
 
     @property
     def message(self) -> str:
+        if self.slot:
+            return f"`{self.mixin}` contains nothing: its slot `{self.slot}` reads `{self.step}`, which therefore comes before it"
         if self.elsewhere:
             return f"`{self.mixin}` contains nothing: another mixin contains this step `{self.elsewhere}` already"
         return f"`{self.mixin}` contains no step of the model"
 
     @property
     def hint(self) -> str | None:
+        if self.slot:
+            return "write another step in its brackets, or let the slot read something else"
         if self.elsewhere:
             return 'equal calls are one step: nest the mixins, `A_Mixin(B_Mixin(…))`, or let the calls differ, `… @ "the second"`'
         return f"write a step of the model in its brackets, as in `{self.mixin}(Draft(prompt))`"

@@ -147,6 +147,8 @@ class UnknownName(Problem):
             return f"write `{FOREIGN_VALUES[self.word]}`"
         if self.word in _ENDS:
             return _ENDS[self.word]
+        if self.word == "race" and re.match(r"[(\w]", self._next()):
+            return "write `race { … } or { … }`"
         if not self.nearest and (told := self._of_word_of_other_languages()):
             return told
         if self.word in _WAITING and self._next().startswith("("):
@@ -225,6 +227,20 @@ class UnknownName(Problem):
             return renamings(self.at, self.word, self.nearest)
         here = tuple(replace(fix, safe=False) for fix in renamings(self.at, self.word, self.nearest))
         return (*here, Fix(f"rename `{self.unread.text}` to `{self.word}`", (Edit(self.unread, self.word),)))
+
+
+class HiddenInstruction(Problem):
+    name = "hidden-instruction"
+    severity = "warning"
+    message = "the value `{word}` has the name of an instruction, which is hidden in this program"
+    hint = "choose another name for the value, such as `{small}`"
+
+    word: str
+
+    @property
+    def small(self) -> str:
+        """The name as values are usually written."""
+        return self.word[0].lower() + self.word[1:]
 
 
 class HiddenName(Problem):

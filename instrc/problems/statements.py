@@ -289,12 +289,23 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
 
 class ForeignStatement(Problem):
     name = "foreign-statement"
-    message = "there is no `{word}` in this language"
 
     word: str
 
     @property
+    def message(self) -> str:
+        if self._gives_first_values():
+            return "`from` does not belong to what is written before it"
+        return f"there is no `{self.word}` in this language"
+
+    def _gives_first_values(self) -> bool:
+        """Tell whether it is the `from` of a `repeat`, in another place."""
+        return self.word == "from" and self.at is not None and self.at.source.text[self.at.end :].lstrip().startswith("{")
+
+    @property
     def hint(self) -> str | None:
+        if self._gives_first_values():
+            return "it stands right behind the braces of a `repeat`: `repeat { … } from { NAME: VALUE } until PATH`"
         if advice := next((advice for words, advice in _ADVICE if not words.isdisjoint({self.word, self.word.lower()})), None):
             return advice
         return "name values with `const NAME = …`, export with `tool NAME = …`"

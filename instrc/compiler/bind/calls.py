@@ -497,7 +497,11 @@ def _put_around(
     taken = ev.steps.apply(application, brackets, context.region, whole=whole)
     if not taken:
         elsewhere = (ev.steps.table[number].base_name for number in sorted(brackets.written & ev.steps.homes))
-        ev.report.add(problems.calls.EmptyMixin(at=span, mixin=application.mixin.name, elsewhere=next(elsewhere, "")))
+        reads = [(slot.name, path.origin) for slot in application.slots for path in slot.reads]
+        slot, before = next(((slot, step) for slot, step in reads if step in brackets.written & brackets.barriers), ("", 0))
+        step = ev.steps.table[before].base_name if slot and isinstance(before, int) else ""
+        name = application.mixin.name
+        ev.report.add(problems.calls.EmptyMixin(at=span, mixin=name, elsewhere=next(elsewhere, ""), slot=slot, step=step))
         return None
     if whole and not context.filling and context.key not in {None, PRIVATE}:
         from instrc.compiler.bind import braces  # many programs have none

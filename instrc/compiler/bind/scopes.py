@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
@@ -405,6 +406,21 @@ Called: TypeAlias = Instruction | Special | CalledProgram
 Meaning: TypeAlias = LocalName | InputName | Called
 
 
+def _hides_instruction(statement: surface.Binding | surface.Input, instructions: InstructionTable) -> bool:
+    """Tell whether a value is called as instructions are, and has the name of one; an alias and a tool may have it.
+
+    Where it is also called like an instruction, that is the mistake.
+    """
+    text, source = statement.name.text, statement.span.source.text
+    if not text[0].isupper() or re.search(rf"\b{text}\s*\(|\|\s*{text}\b", source):
+        return False
+    if isinstance(statement, surface.Binding) and (
+        statement.exported or isinstance(statement.value, surface.Name | surface.Uri | surface.Inline)
+    ):
+        return False
+    return bool(instructions.named(text))
+
+
 def define(program: Parsed, report: Report, instructions: InstructionTable, calls: tuple[ProgramFile, ...] = ()) -> ProgramNames:
     """Return the names of a program; what is defined twice or reserved is reported and left out."""
     locals_: dict[str, surface.Binding] = {}
@@ -429,6 +445,8 @@ def define(program: Parsed, report: Report, instructions: InstructionTable, call
             declared.append(statement)
         else:
             locals_[name.text] = statement
+        if first is None and _hides_instruction(statement, instructions):
+            report.add(problems.names.HiddenInstruction(at=name.span, word=name.text))
     known = {**{name: each.name.span for name, each in locals_.items()}, **inputs}
     surveyed = survey(program, known, RESERVED, report)
     surveyed.refused |= refused

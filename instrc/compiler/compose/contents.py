@@ -20,10 +20,10 @@ from instrc.process.flow import Constant
 from instrc.schema.annotate import write_beside
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.flattening.parts import splice
-from instrc.schema.impossible import may_hold_impossible
+from instrc.schema.impossible import is_written_false, may_hold_impossible
 from instrc.schema.kinds import own_kinds
 from instrc.schema.vocabulary import IN_PLACE, SPEAKS_OF
-from instrc.schema.walk import definition_named_by, subschemas, walk
+from instrc.schema.walk import definition_named_by, required_names, subschemas, walk
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at, listing, mapping, pointer
 from instrc.text.jsonvalue import pointer as pointer_to
 from instrc.text.source import Span
@@ -194,6 +194,9 @@ def newly_impossible(before: Json, schema: Json, added: Json, place: Span, *, fa
     That is `fatal` wherever it is, or where nothing satisfies the whole.
     What was impossible before, or is so by what is added alone and may be left out, is told where it is written.
     """
+    if schema is False and before is not False:
+        yield _nothing_left(before, added, place)
+        return
     found = _parts(schema)
     if not found:
         return
@@ -205,6 +208,17 @@ def newly_impossible(before: Json, schema: Json, added: Json, place: Span, *, fa
             # where what is added leaves nothing by itself, the whole of it is shown: warnings inside say the same
             at = place_in(place, pointer(part.path)) if part.path in alone and "{" in place.text else _place(part, added, place)
             yield _problem(part, at, fatal=fatal or needed or _is_impossible(schema))
+
+
+def _nothing_left(before: Json, added: Json, place: Span) -> Problem:
+    """Return why nothing at all is left of a schema: what is added leaves out a required property, or everything."""
+    own = mapping(added.get("properties")) if isinstance(added, dict) else {}
+    needed = [name for each in (before, added) if isinstance(each, dict) for name in required_names(each)]
+    if not (gone := tuple(name for name in own if name in needed and is_written_false(own[name]))):
+        return problems.steps.Unsatisfiable(at=place)
+    at = place_in(place, pointer(("properties", gone[0]))) if "{" in place.text else place
+    words = ("properties", "required")
+    return problems.schemas.ImpossibleSchema(at=at, words=words, names=gone, inside="", fatal=True)
 
 
 def _is_needed(schema: Json, path: Location) -> bool:

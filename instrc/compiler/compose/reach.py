@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import TypeAlias
-
-from msgspec import Struct
 
 from instrc import problems
 from instrc.compiler import ir
-from instrc.compiler.bind.values import step_numbers
+from instrc.compiler.compose.conditions import check_conditions, numbers_in
 from instrc.compiler.compose.outcomes import (
     ERROR,
     RUN_PLAN,
@@ -21,7 +18,6 @@ from instrc.compiler.compose.outcomes import (
     non_null_paths,
     plannable_tools,
     plans_of,
-    without_null,
 )
 from instrc.compiler.compose.shown import Shown, shown_in_rounds
 from instrc.compiler.compose.unread import unread_results, unshown_results
@@ -33,10 +29,9 @@ from instrc.problems.suggest import nearest
 from instrc.process.flow import Constant
 from instrc.schema.flattening.parts import elements, member
 from instrc.schema.kinds import ALL, own_kinds
-from instrc.schema.relations import disjoint, implies, literal_fault, missed_format
+from instrc.schema.relations import disjoint, literal_fault
 from instrc.schema.strip import is_meta
-from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, as_texts, listing, mapping
+from instrc.text.jsonvalue import Json, mapping
 from instrc.text.source import Span
 
 # Look for what is read of the round before and is not passed on: only steps and blocks of the body are.
@@ -71,12 +66,6 @@ def check_names_of_rounds(graph: ir.Graph, report: Report) -> None:
                 at = written.get(path, span)
                 passed = path.tail[place] if path.tail[place] in names else ""
                 report.add(problems.steps.UnknownMember(at=at, word=path.tail[-1], known=known, passed=passed))
-
-
-def numbers_in(graph: ir.Graph, body: ir.Region) -> set[int | str | ir.Local]:
-    """Return the steps of a body, those inside others included."""
-    found: set[int | str | ir.Local] = set(step_numbers(body.units))
-    return found | {inner for number in step_numbers(body.units) for inner in graph.inner.get(number, ())}
 
 
 def _reads(graph: ir.Graph) -> Iterator[tuple[ir.Path, Span]]:
@@ -384,7 +373,7 @@ def _check(flat: ir.FlatGraph, report: Report) -> None:
             and isinstance(content.source, ir.Path)
         ):
             _check_list(outcomes.find(content.source).schema, content.at, report)
-    _check_conditions(graph, outcomes, report)
+    check_conditions(graph, outcomes, report)
     check_first_values(graph, outcomes, report)
     _check_nulls(flat, outcomes, report)
 
@@ -392,101 +381,6 @@ def _check(flat: ir.FlatGraph, report: Report) -> None:
 def _leads_somewhere(step: ir.Step, outcomes: Outcomes) -> bool:
     """Tell whether all that a step reads is there; what is not is reported by itself."""
     return all(outcomes.find(path).schema is not None for path in step.reads)
-
-
-class _Verdict(Struct, frozen=True):
-    """What a schema says of a condition about the values that it admits."""
-
-    schema: Json
-    """Kept, so that what it is known by stays its own."""
-    never: bool
-    fault: str | None
-    """Why a value that the condition names is never there."""
-    always: bool
-
-
-def _verdict(schema: Json, test: ir.Test) -> _Verdict:
-    never = disjoint(schema, test.schema)
-    fault = None if never else _missed_format(schema, test)
-    return _Verdict(schema, never, fault, always=not never and fault is None and implies(schema, test.schema))
-
-
-def _check_conditions(graph: ir.Graph, outcomes: Outcomes, report: Report) -> None:
-    verdicts: dict[tuple[int, str], _Verdict] = {}
-    """By the identity of the schema and the text of the condition: many blocks ask the same of the same."""
-    for step in graph.blocks():
-        _check_compared(ir.tests_of(step.content), outcomes, report)
-        _check_cases(step.content, outcomes, report)
-        for test in ir.tests_of(step.content):
-            found = outcomes.find(test.path)
-            schema = found.schema
-            if schema is None or schema in (True, {}) or test.compared:
-                continue
-            asked = id(schema), dumps(test.schema, indent=False)
-            verdict = verdicts.get(asked)
-            if verdict is None:
-                verdict = verdicts[asked] = _verdict(schema, test)
-            if verdict.never:
-                report.add(problems.blocks.NeverTrue(at=test.span, admitted=_listed_values(schema), advice=_advice(schema, test)))
-            elif verdict.fault is not None:
-                report.add(problems.blocks.NeverTrue(at=test.span, advice=verdict.fault))
-            elif verdict.always and not found.optional:
-                report.add(problems.blocks.AlwaysTrue(at=test.span))
-        if (type(step.content) is ir.Repeat or type(step.content) is ir.Each) and step.content.until:
-            inside, own = numbers_in(graph, step.content.body), {region.number for region in ir.regions_of(step.content)}
-            for test in step.content.until:
-                origin = test.path.origin
-                known = outcomes.find(test.path).schema is not None  # else that is the mistake
-                changes = origin.block in own if isinstance(origin, ir.Local) else origin in inside
-                if known and not changes:
-                    report.add(problems.blocks.UnchangingCondition(at=test.span))
-
-
-def _check_cases(content: ir.Content, outcomes: Outcomes, report: Report) -> None:
-    """Report a condition whose cases are all that there is, and a branch whose cases an earlier one has taken."""
-    taken: list[ir.Test] = []
-    for part in ir.parts_of(content):
-        cases = ir.alternatives(part.condition or part.until)
-        alone = [case[0] for case in cases if len(case) == 1 and not case[0].compared]
-        if len(cases) > 1 and len(alone) == len(cases) and len({test.path for test in alone}) == 1:
-            found = outcomes.find(alone[0].path)
-            whole = found.schema if found.schema not in (True, {}) else None
-            listed: list[Json] = [test.schema for test in alone]
-            each = [whole is not None and implies(whole, schema) for schema in listed]
-            if whole is not None and not found.optional and not any(each) and _is_all_there_is(whole, listed):
-                first, last = alone[0].span, alone[-1].span
-                report.add(problems.blocks.AlwaysTrue(at=Span(first.source, first.start, last.end)))
-        if part.condition and all(any(_covers(test, case) for test in taken) for case in cases):
-            said = "a branch before it has taken these cases: remove this one, or change one of the two conditions"
-            report.add(problems.blocks.NeverTrue(at=part.condition[0].span, advice=said))
-        taken += alone if part.condition else []
-
-
-def _is_all_there_is(whole: Json, cases: list[Json]) -> bool:
-    """Tell whether each value of a schema satisfies one of some others."""
-    if isinstance(whole, dict) and own_kinds(whole) == {"boolean"}:
-        return all({"const": value} in cases for value in (True, False))
-    return implies(whole, {"anyOf": cases})
-
-
-def _covers(earlier: ir.Test, case: list[ir.Test]) -> bool:
-    """Tell whether a test holds wherever all tests of a case do."""
-    return any(test.path == earlier.path and not test.compared and implies(test.schema, earlier.schema) for test in case)
-
-
-def _check_compared(tests: tuple[ir.Test, ...], outcomes: Outcomes, report: Report) -> None:
-    """Report two paths that are compared although nothing that they lead to is ever equal."""
-    for test, other in pairwise(tests):
-        if test.compared not in {"equals", "differs"}:
-            continue
-        found = [outcomes.find(each.path) for each in (test, other)]
-        schemas = [without_null(each.schema) for each in found if each.schema is not None]
-        if len(schemas) < 2 or not disjoint(*schemas):
-            continue
-        if test.compared == "equals":
-            report.add(problems.blocks.NeverTrue(at=test.span, advice="what the two paths lead to has nothing in common"))
-        elif not any(outcomes.may_be_null(each.path) for each in (test, other)):
-            report.add(problems.blocks.AlwaysTrue(at=test.span))
 
 
 def check_first_values(graph: ir.Graph, outcomes: Outcomes, report: Report) -> None:
@@ -502,43 +396,6 @@ def check_first_values(graph: ir.Graph, outcomes: Outcomes, report: Report) -> N
                 reason = "no value that it is given can be valid" if wrong else None
             if reason is not None:
                 report.add(problems.blocks.WrongFirstValue(at=each.span, word=each.name, reason=reason))
-
-
-def _advice(schema: Json, test: ir.Test) -> str:
-    """Return what to ask instead of a value that is written as another kind, or of a value that is never `true`."""
-    said = schema.get("type") if isinstance(schema, dict) else None
-    kinds = {said} if isinstance(said, str) else set(as_texts(said or []))
-    asked = test.schema.get("const") if isinstance(test.schema, dict) else None
-    if isinstance(asked, str) and (
-        (asked in {"true", "false"} and "boolean" in kinds) or (asked.lstrip("-").isdecimal() and {"integer", "number"} & kinds)
-    ):
-        return f"write `{asked}` without quotes"
-    if asked is True and "boolean" not in kinds:
-        for kind, written in _SOMETHING.items():
-            if kind in kinds:
-                return f"compare it, `PATH is …`, or ask for any value that is not empty, `PATH @ {written}`"
-        if "object" in kinds:
-            return "ask for one of its members: `PATH.NAME`, or compare it with `PATH @ { … }`"
-    return ""
-
-
-def _missed_format(schema: Json, test: ir.Test) -> str | None:
-    """Return why a value never equals any of those that a condition names: they have not its format; `None` if it may."""
-    named = test.schema if isinstance(test.schema, dict) else {}
-    values = [named["const"]] if "const" in named else listing(named.get("enum"))
-    faults = [missed_format(value, schema) for value in values]
-    return f"{faults[0].message}; write a value that is one" if faults and faults[0] is not None and all(faults) else None
-
-
-_SOMETHING = {"string": "{ minLength: 1 }", "array": "{ minItems: 1 }"}
-
-
-def _listed_values(schema: Json) -> tuple[str, ...]:
-    """Return the values that a schema lists, as a condition writes them."""
-    if not isinstance(schema, dict):
-        return ()
-    values = [schema["const"]] if "const" in schema else listing(schema.get("enum"))
-    return tuple(dumps(value, indent=False) for value in values)
 
 
 def _check_nulls(flat: ir.FlatGraph, outcomes: Outcomes, report: Report) -> None:
