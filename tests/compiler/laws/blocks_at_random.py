@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from bodies import Block, Body, Call, Expression, change_in, expressions_of, paths_of, walk
+from evaluator import CONDITIONS, CONDITIONS_OF_ROUNDS
 from hypothesis import strategies as st
 
 CALLS = ("Ma", "Mb", "Mc", "Fetch_Activity", "Log_Activity", "Get_Activity", "FindUser", "Confirm_User")
@@ -183,13 +184,19 @@ def _blocks(draw: st.DrawFn, visible: tuple[str, ...], depth: int, at: str, word
             made[1] = replace(made[1], value=Call("Fail", ("error",)))
     if kind == "repeat else":
         made.append(body(1, (*visible, "rounds") if words.rounds else visible))
+    first: tuple[tuple[str, str], ...] = ()
+    if words.more and "rounds" in inside and (own := [name for name, value in made[0].statements if isinstance(value, Call)]):
+        first = draw(st.sampled_from(((), ((own[0], "prompt"),))))
     lists = ("prompt", *(each for each in visible if words.more and each.endswith(".names")))
     texts = ("prompt", *(each for each in visible if words.more and each.endswith((".a", ".id", ".names"))))
     match kind:
         case "when" | "when else" | "else when":
-            test = draw(st.sampled_from(('is "a"', '@ { type: "string" }'))) if words.more else 'is "a"'
+            over = draw(st.sampled_from((*texts, *(("round",) if "round" in visible and words.more else ()))))
+            known = CONDITIONS_OF_ROUNDS if over == "round" else CONDITIONS
+            fit = [test for test in known if over != "prompt" or not test.startswith(("is prompt", "is not prompt"))]
+            test = draw(st.sampled_from(fit)) if words.more else 'is "a"'
             between = (' else when prompt is "other" ', " else ") if kind == "else when" else (" else ",)
-            return Block(f"when {{}} {_braced(test)}", tuple(made), between=between, over=draw(st.sampled_from(texts)))
+            return Block(f"when {{}} {_braced(test)}", tuple(made), between=between, over=over)
         case "each":
             return Block(f"each {at}e in {{}}", tuple(made), over=draw(st.sampled_from(lists)))
         case "each until":
@@ -199,13 +206,14 @@ def _blocks(draw: st.DrawFn, visible: tuple[str, ...], depth: int, at: str, word
         case "count":
             return Block(f"each {at}c in 2", tuple(made))
         case "repeat":
-            return Block("repeat", tuple(made), draw(st.sampled_from(ENDS)))
+            return Block("repeat", tuple(made), draw(st.sampled_from(ENDS)), first=first)
         case "repeat else":
-            return Block("repeat", tuple(made), between=(draw(st.sampled_from(IN_VAIN)),))
+            return Block("repeat", tuple(made), between=(draw(st.sampled_from(IN_VAIN)),), first=first)
         case "over":
-            return Block(f"repeat {at}e in {{}}", tuple(made), over=draw(st.sampled_from(lists)))
+            return Block(f"repeat {at}e in {{}}", tuple(made), over=draw(st.sampled_from(lists)), first=first)
         case "over until":
-            return Block(f"repeat {at}e in {{}}", tuple(made), " until round is 2", over=draw(st.sampled_from(lists)))
+            ends = " until round is 2"
+            return Block(f"repeat {at}e in {{}}", tuple(made), ends, over=draw(st.sampled_from(lists)), first=first)
         case _:
             return Block(kind, tuple(made))
 

@@ -41,6 +41,8 @@ class Block:
     over: str = "prompt"
     """The path that stands in the braces of the opening."""
     annotation: str = ""
+    first: tuple[tuple[str, str], ...] = ()
+    """What names of the body of a `repeat` are before the first round."""
 
 
 Expression: TypeAlias = Call | Block | str
@@ -66,7 +68,11 @@ def written(expression: Expression) -> str:
             call = f"{name}({', '.join(given)})"
             return f"{call} @ {{ {expression.annotation} }}" if expression.annotation else call
         case Block(opening, inside, closing, between):
-            bodies = write(inside[0]) + "".join(joint + write(body) for joint, body in zip(between, inside[1:], strict=False))
+            first = ", ".join(f"{name}: {path}" for name, path in expression.first)
+            before = f" from {{ {first} }}" if first else ""
+            bodies = (
+                write(inside[0]) + before + "".join(joint + write(body) for joint, body in zip(between, inside[1:], strict=False))
+            )
             block = f"{opening.format(expression.over)} {bodies}{closing}"
             return f"({block}) @ {{ {expression.annotation} }}" if expression.annotation else block
     raise TypeError(expression)
@@ -107,7 +113,9 @@ def change_in(expression: Expression, name: Json, change: Json) -> Expression:
             inside = tuple(change_in(each, name, change) for each in tools)
             return replace(expression, arguments=tuple(map(path, arguments)), tools=inside, among=path(among) if among else "")
         case Block(_, inside):
-            return replace(expression, bodies=tuple(changed(each, name, change) for each in inside), over=path(expression.over))
+            first = tuple((str(name(key)), path(value)) for key, value in expression.first)
+            bodies = tuple(changed(each, name, change) for each in inside)
+            return replace(expression, bodies=bodies, over=path(expression.over), first=first)
     raise TypeError(expression)
 
 

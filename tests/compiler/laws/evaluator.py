@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -37,6 +37,26 @@ ARGUMENTS = {
 """What the model gives to each tool of a plan."""
 LISTED = "names"
 """The member of what `list_Activity` gives: a list, of which each element makes a copy of a task."""
+
+
+CONDITIONS: dict[str, Callable[[Any, Any], bool]] = {
+    'is "a"': lambda value, _: value == "a",
+    '@ { type: "string" }': lambda value, _: isinstance(value, str),
+    'is not "a"': lambda value, _: value not in (None, "a"),
+    "is null": lambda value, _: value is None,
+    "is not null": lambda value, _: value is not None,
+    "is prompt": lambda value, prompt: None is not value == prompt,
+    "is not prompt": lambda value, prompt: None not in (value, prompt) and value != prompt,
+    '@ { type: "string" } and prompt is not "a"': lambda value, prompt: isinstance(value, str) and prompt not in (None, "a"),
+    'is "a" or prompt is "other" and prompt is not null': lambda value, prompt: value == "a" or prompt == "other",
+}
+"""Conditions behind a path, and whether they hold for its value; the second is the request."""
+CONDITIONS_OF_ROUNDS: dict[str, Callable[[Any, Any], bool]] = {
+    ">= 2": lambda value, _: value >= 2,
+    "< 2": lambda value, _: value < 2,
+    "is not 1": lambda value, _: value != 1,
+    '> 1 or prompt is "a"': lambda value, prompt: value > 1 or prompt == "a",
+}
 
 
 class FailedError(Exception):
@@ -238,7 +258,8 @@ class Evaluator:
         over = self.read(block.over, names)
         match block.opening.split():
             case ["when", *test]:
-                holds = [over == "a" if test[1] == "is" else isinstance(over, str)]
+                condition = " ".join(test[1:]).replace("{{", "{").replace("}}", "}")
+                holds = [(CONDITIONS | CONDITIONS_OF_ROUNDS)[condition](over, names["prompt"])]
                 if " when " in block.between[0]:
                     holds.append(names["prompt"] == "other")
                 chosen = next((body for body, held in itertools.zip_longest(block.bodies, holds, fillvalue=True) if held), None)
@@ -249,7 +270,7 @@ class Evaluator:
                 return [self.body(first, {**names, name: each})[0] for each in self.listed(over)]
             case ["repeat", name, "in", _]:
                 elements = self.listed(over)[: 2 if block.closing else None]
-                return self.rounds(first, [{**names, name: each} for each in elements])[0]
+                return self.rounds(first, [{**names, name: each} for each in elements], before=self.before(block, names))[0]
             case ["repeat"]:
                 return self.again(block, names)
             case ["try"]:
@@ -266,18 +287,24 @@ class Evaluator:
         words = (block.closing or block.between[0]).split()
         counts = {word: int(words[words.index(word) + 1]) for word in ("is", "max", "keep") if word in words}
         most, keep = counts.get("max", 3), counts.get("keep")
-        made, rounds = self.rounds(block.bodies[0], [names] * min(counts["is"], most), keep)
+        made, rounds = self.rounds(block.bodies[0], [names] * min(counts["is"], most), keep, self.before(block, names))
         if counts["is"] <= most or len(block.bodies) == 1:
             return made[-1]
         return self.body(block.bodies[1], {**names, "rounds": rounds[-keep:] if keep else rounds})[0]
 
-    def rounds(self, body: Body, each_with: list[dict[str, Any]], keep: int | None = None) -> tuple[list[Any], list[Any]]:
+    def before(self, block: Block, names: dict[str, Any]) -> Any:
+        """Return what `previous` is in the first round of a block."""
+        return {f"step0_{name}": self.read(path, names) for name, path in block.first} or None
+
+    def rounds(
+        self, body: Body, each_with: list[dict[str, Any]], keep: int | None = None, before: Any = None
+    ) -> tuple[list[Any], list[Any]]:
         made: list[Any] = []
         rounds: list[Any] = []
         for number, names in enumerate(each_with, 1):
             about = {
                 "round": number,
-                "previous": rounds[-1] if rounds else None,
+                "previous": rounds[-1] if rounds else before,
                 "rounds": rounds[-keep:] if keep else list(rounds),
             }
             value, own = self.body(body, {**names, **about})
