@@ -477,8 +477,9 @@ def evaluation_checks() -> dict[str, CheckKind]:
     """Return the checks of evaluations by their words."""
     from instrc.taskbench.sample import plan_check
     from instrc.testing.evaluation.checks import KINDS, CheckKind  # as below
+    from instrc.testing.evaluation.judge import JUDGE
 
-    return {**KINDS, "plan": CheckKind(plan_check, ("tools", "score", "min"), expects=True)}
+    return {**KINDS, "judge": JUDGE, "plan": CheckKind(plan_check, ("tools", "score", "min"), expects=True)}
 
 
 def evaluate(

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias
 
 import typer
 
-from instrc.cli import options, running
+from instrc.cli import eval_versions, options, running
 from instrc.cli.output import PROBLEMS, WRONG_USE, Format, deliver_text, report_written, show, try_to_write
 from instrc.cli.run import ModelOption, Set, settings_of
 from instrc.cli.terminal import is_terminal, write_error
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from instrc.engines.prepare import Prepared
     from instrc.testing.evaluation.checks import CheckFunction
     from instrc.testing.evaluation.dataset import DataSet
+    from instrc.testing.evaluation.judge import JudgeReport
     from instrc.testing.evaluation.report import Gate
     from instrc.testing.evaluation.results import CaseResult, EvaluationResult
     from instrc.testing.evaluation.runner import Budget, EvalOptions
@@ -101,6 +103,13 @@ def eval_command(
     tokens: Tokens = None,
     cost: Cost = None,
     set_: Set = None,
+    against: eval_versions.Against = None,
+    vibe: eval_versions.OtherVibe = None,
+    mixin: eval_versions.MixinOff = None,
+    against_model: eval_versions.AgainstModel = None,
+    against_set: eval_versions.AgainstSet = None,
+    drop: eval_versions.FailOnDrop = None,
+    ablate: eval_versions.Ablate = False,
     concurrency: Concurrency = 4,
     fresh: Fresh = False,
     record: Record = False,
@@ -123,31 +132,92 @@ def eval_command(
     Of `expected` the members that are written count; a first line without `input` may name other `checks`.
     What was finished is kept in .instrc/eval: an evaluation that was interrupted goes on, and asks nothing twice.
     Activities are not called: their results are in `answers` of a case, or made from their schemas.
+    `--against`, `--vibe`, `--mixin`, `--against-model` and `--against-set` compare two versions on the same cases.
 
     Exit codes: 0 the gate of `--min` is kept, or there is none; 1 it is missed, or a program has problems; 2 wrong use;
     3 too few cases to tell; 4 not all was run, as the budget was used up or the model gave no answer.
     """  # noqa: D301  -- the sign that keeps the lines of the example as they are
+    with options.exit_on_problems(problems):
+        asked = _asked(model, repeat, concurrency, set_, check, (requests, tokens, _dollars(cost)), store, fresh=fresh)
+        project, written = options.project_of(root, shared, locked=locked), _written(outputs)
+        changes = eval_versions.changes_of(against, vibe, mixin, against_model, against_set, drop, ablate=ablate)
+        if changes is not None:
+            _refuse_with_versions(record, least, {shape, *written.values()})
+        jobs = _jobs(_sets(paths, data), chosen, _minimum(least), export, project)
+        running.show_warnings([job.prepared for job in jobs], Format.TEXT, quiet=quiet)
+        if changes is None:
+            code = _measure(jobs, asked, shape, written, record=record, quiet=quiet)
+        else:
+            code = _compare(jobs, changes, asked, project, export, shape, written, quiet=quiet)
+    raise typer.Exit(code)
+
+
+def _asked(
+    model: str | None,
+    repeat: int | None,
+    concurrency: int,
+    set_: list[str] | None,
+    check: list[str] | None,
+    limits: tuple[int | None, int | None, float | None],
+    store: Path | None,
+    *,
+    fresh: bool,
+) -> EvalOptions:
+    """Return how the data sets are run."""
     from instrc.api import evaluation_checks
     from instrc.engines.stores import USUAL_FOLDER
-    from instrc.testing.evaluation.report import exit_code
     from instrc.testing.evaluation.runner import Budget, EvalOptions  # the help of all commands does without them
 
-    with options.exit_on_problems(problems):
-        folder, checks, limits = (store or Path(USUAL_FOLDER)) / FOLDER, _functions(check), (requests, tokens, _dollars(cost))
-        asked = EvalOptions(
-            model, repeat, concurrency, settings_of(set_), checks=checks, kinds=evaluation_checks(), budget=Budget(*limits)
-        )
-        asked = replace(asked, folder=folder, fresh=fresh)
-        demanded, written = _minimum(least), _written(outputs)
-        jobs = _jobs(_sets(paths, data), chosen, demanded, export, options.project_of(root, shared, locked=locked))
-        running.show_warnings([job.prepared for job in jobs], Format.TEXT, quiet=quiet)
-        done = _evaluated(jobs, asked, quiet=quiet)
-        for each in done if record else ():
-            _record(each.job.program, each.found, folder)
-        _deliver(done, shape, written, folder)
-        if not quiet and (failed := next((run for each in done for run in each.found.results if not run.passed), None)):
-            write_error(f"how a run went: instrc trace {folder / 'traces' / failed.trace}.jsonl\n")
-    raise typer.Exit(exit_code([each.found for each in done], [gate for each in done for gate in each.gates]))
+    folder, checks = (store or Path(USUAL_FOLDER)) / FOLDER, _functions(check)
+    asked = EvalOptions(
+        model, repeat, concurrency, settings_of(set_), checks=checks, kinds=evaluation_checks(), budget=Budget(*limits)
+    )
+    return replace(asked, folder=folder, fresh=fresh)
+
+
+def _measure(
+    jobs: list[_Job], asked: EvalOptions, shape: EvalFormat, written: dict[Path, EvalFormat], *, record: bool, quiet: bool
+) -> int:
+    """Run each program, and report what came out; return the exit code."""
+    from instrc.testing.evaluation.report import exit_code
+
+    folder = asked.folder or Path(FOLDER)
+    done = _evaluated(jobs, asked, quiet=quiet)
+    for each in done if record else ():
+        _record(each.job.program, each.found, folder)
+    _deliver(partial(_rendered, done, folder=folder), shape, written)
+    if not quiet and (failed := next((run for each in done for run in each.found.results if not run.passed), None)):
+        write_error(f"how a run went: instrc trace {folder / 'traces' / failed.trace}.jsonl\n")
+    return exit_code([each.found for each in done], [gate for each in done for gate in each.gates])
+
+
+def _refuse_with_versions(record: bool, least: list[str] | None, forms: set[EvalFormat]) -> None:
+    """End the command if something is said that a comparison does not do."""
+    said = {"--record": record, "--min": least, "a file of pydantic-evals": EvalFormat.PYDANTIC_EVALS in forms}
+    for words in (words for words, value in said.items() if value):
+        options.refuse_use(f"{words} belongs to one version: leave it out, or the other version")
+
+
+def _compare(
+    jobs: list[_Job],
+    changes: eval_versions.Comparing,
+    asked: EvalOptions,
+    project: Project,
+    export: str | None,
+    shape: EvalFormat,
+    written: dict[Path, EvalFormat],
+    *,
+    quiet: bool,
+) -> int:
+    """Run the versions of each program, and report how they differ; return the exit code."""
+    from instrc.testing.evaluation.report import NOT_RUN
+
+    progress = partial(_progress, budget=asked.budget, quiet=quiet)
+    found = [eval_versions.run_versions(job.program, job.data, changes, asked, project, export, progress) for job in jobs]
+    _deliver(lambda form: eval_versions.rendered(found, form.value), shape, written)
+    if any(each.stopped is not None for report in found for each in report.versions):
+        return NOT_RUN
+    return int(any(each.worse for each in found))
 
 
 class _Job(NamedTuple):
@@ -164,6 +234,7 @@ class _Done(NamedTuple):
     job: _Job
     found: EvaluationResult
     gates: list[Gate]
+    judges: list[JudgeReport]
 
 
 def _jobs(
@@ -192,13 +263,15 @@ def _jobs(
 
 def _evaluated(jobs: list[_Job], asked: EvalOptions, *, quiet: bool) -> list[_Done]:
     """Return what came out for each program, with its gate."""
-    from instrc.testing.evaluation.report import gates_of
+    from instrc.testing.evaluation.judge import calibrated_gates
 
     total = sum(len(job.data.cases) * (asked.repeats or job.data.repeat) for job in jobs)
     with _progress(total, asked.budget, quiet=quiet) as told:
         found = running.run_to_end(_evaluate_all(jobs, replace(asked, progress=told)))
     pairs = zip(jobs, found, strict=True)
-    return [_Done(job, each, gates_of(each, job.data.minimum)) for job, each in pairs]
+    done = [_Done(job, each, *running.run_to_end(calibrated_gates(each, job.data, asked))) for job, each in pairs]
+    write_error("".join(f"{line}\n" for each in done for judge in each.judges for line in judge.remarks))
+    return done
 
 
 async def _evaluate_all(jobs: list[_Job], asked: EvalOptions) -> list[EvaluationResult]:
@@ -284,10 +357,10 @@ def _record(program: str, found: EvaluationResult, folder: Path) -> None:
     report_written([file], Format.TEXT)
 
 
-def _deliver(done: list[_Done], shape: EvalFormat, written: dict[Path, EvalFormat], folder: Path) -> None:
+def _deliver(render: Callable[[EvalFormat], str], shape: EvalFormat, written: dict[Path, EvalFormat]) -> None:
     """Print the report, and write the others."""
-    wanted = {output: _rendered(done, form, folder) for output, form in written.items()}
-    unwritten = [*(try_to_write(wanted) if wanted else ()), *deliver_text(_rendered(done, shape, folder), None)]
+    wanted = {output: render(form) for output, form in written.items()}
+    unwritten = [*(try_to_write(wanted) if wanted else ()), *deliver_text(render(shape), None)]
     show(unwritten, Format.TEXT)
     if unwritten:
         raise typer.Exit(PROBLEMS)
@@ -296,6 +369,7 @@ def _deliver(done: list[_Done], shape: EvalFormat, written: dict[Path, EvalForma
 
 def _rendered(done: list[_Done], shape: EvalFormat, folder: Path) -> str:
     from instrc.testing.evaluation import report
+    from instrc.testing.evaluation.judge import judges_table
 
     found = [each.found for each in done]
     if shape is EvalFormat.PYDANTIC_EVALS:
@@ -308,7 +382,8 @@ def _rendered(done: list[_Done], shape: EvalFormat, folder: Path) -> str:
         return f"{dumps(report.as_json(found, (each.gates for each in done)))}\n"
     if shape is EvalFormat.JUNIT:
         return report.as_junit(found)
-    tables = [list(report.tables_of(each.found, each.gates)) for each in done]
+    judges = [[judges_table(each.judges)] if each.judges else [] for each in done]
+    tables = [[*report.tables_of(each.found, each.gates), *more] for each, more in zip(done, judges, strict=True)]
     pairs = list(zip(found, tables, strict=True))
     if shape is EvalFormat.HTML:
         from instrc.runtime.traces import read_trace

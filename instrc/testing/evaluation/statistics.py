@@ -29,8 +29,6 @@ LEVEL: Final = 0.05
 """The share of false alarms that a test allows; intervals cover the rest."""
 POWER: Final = 0.8
 """How often a difference that is called visible is found."""
-LABELS: Final = 30
-"""Labels by people that a judge needs before its word counts in a gate."""
 _CONTINUITY: Final = 0.25
 """In cases: without it the interval of a paired difference covers less than 94 % in some designs."""
 _SHUFFLES: Final = 9999
@@ -86,11 +84,6 @@ class Agreement(Struct, frozen=True):
     interval: Interval
     agreed: int
     labels: int
-
-    @property
-    def calibrated(self) -> bool:
-        """Whether there are enough labels, and agreement is better than chance."""
-        return self.labels >= LABELS and self.interval.low > 0
 
 
 Verdict: TypeAlias = Literal["worse", "no worse", "undecided"]

@@ -46,6 +46,50 @@ class Version(NamedTuple):
         return self[2:] == other[2:] and _asked(self.prepared) == _asked(other.prepared)
 
 
+class Changes(NamedTuple):
+    """What a program is compared with."""
+
+    against: str | None = None
+    """A revision of git, or the file of another program."""
+    vibes: tuple[tuple[str, str], ...] = ()
+    """Names of vibes, each with the one that takes its place."""
+    off: tuple[str, ...] = ()
+    """Names of mixins."""
+    model: str | None = None
+    settings: tuple[tuple[str, Json], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What tells the changed version from the other one."""
+        settings = [f"{name}={dumps(value, indent=False)}" for name, value in self.settings]
+        made = [*(f"{name}={other}" for name, other in self.vibes), *(f"{name}=off" for name in self.off), self.model, *settings]
+        return ", ".join(each for each in made if each) or "now"
+
+
+def versions_of(
+    program: str, changes: Changes, *, export: str | None = None, project: Project = DEFAULT_PROJECT
+) -> tuple[Version, Version]:
+    """Return the earlier version of a program and the later one, which is the program as it is, or what changes make of it.
+
+    `CompileError` if a vibe or a mixin that is changed is not used by the program.
+    """
+    made = partial(with_vibes, program, export=export, project=project)
+    now = prepare(program, export=export, project=project)
+    for name, other in changes.vibes:
+        if _asked(made({name: other}, ())) == _asked(now):
+            _refuse("vibe", f"{name}={other}", f"nothing in `{program}` is changed by it")
+    for name in changes.off:
+        if _asked(made({}, (name,))) == _asked(now):
+            _refuse("mixin", name, f"nothing in `{program}` is changed without it")
+    changed = made(dict(changes.vibes), changes.off) if changes.vibes or changes.off else now
+    after = Version(changes.name, changed, changes.model, dict(changes.settings) or None)
+    if changes.against is None:
+        return Version("as it is", now), after
+    if os.path.exists(changes.against):  # noqa: PTH110  -- no error for a NUL
+        return Version(changes.against, prepare(changes.against, export=export, project=project)), after
+    return Version(changes.against, at_revision(program, changes.against, export=export, project=project)), after
+
+
 def _asked(prepared: Prepared) -> tuple[str, ...]:
     """Return what decides how a model is asked; the order of properties counts."""
     return dumps(prepared.document), dumps(prepared.processes), repr(prepared.settings.requests), repr(prepared.settings.run)

@@ -127,23 +127,6 @@ def test_kappa_has_the_error_of_the_delta_method(table: tuple[int, int, int, int
     assert found.agreed == table[0] + table[3]
 
 
-@pytest.mark.parametrize(
-    ("judged", "labelled", "calibrated"),
-    [
-        ([True, False] * 15, [True, False] * 15, True),
-        ([True, False] * 14, [True, False] * 14, False),  # too few
-        ([True] * 40, [True] * 40, False),  # chance would agree as often
-        ([True, False] * 20, [True, True, False, False] * 10, False),  # as chance would
-    ],
-)
-def test_a_judge_counts_from_thirty_labels_on_if_it_is_better_than_chance(
-    judged: list[bool],
-    labelled: list[bool],
-    calibrated: bool,  # noqa: FBT001
-) -> None:
-    assert agreement(judged, labelled).calibrated is calibrated
-
-
 # What so many cases can show, and how often a gate is wrong.
 
 

@@ -1,0 +1,219 @@
+"""`instrc eval` with two versions of a program, or with each of its parts left out in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
+
+import typer
+
+from instrc.cli import options, running
+from instrc.cli.run import settings_of
+from instrc.cli.terminal import write_error
+from instrc.problems.problem import CompileError
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.visible import visible_lines
+
+if TYPE_CHECKING:
+    from instrc.testing.evaluation.dataset import DataSet
+    from instrc.testing.evaluation.report import ReportTable
+    from instrc.testing.evaluation.results import CaseResult, EvaluationResult
+    from instrc.testing.evaluation.runner import EvalOptions
+    from instrc.testing.evaluation.variants import Changes, Part, Version
+    from instrc.vibes.project import Project
+
+Against: TypeAlias = Annotated[
+    str | None, typer.Option("--against", metavar="REV|FILE", help="Compare with a revision of git, or with another program.")
+]
+OtherVibe: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--vibe", metavar="A=B", help="Compare with vibe B (a name or a file) in the place of A.")
+]
+MixinOff: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--mixin", metavar="NAME=off", help="Compare with this mixin left out.")
+]
+AgainstModel: TypeAlias = Annotated[str | None, typer.Option("--against-model", metavar="MODEL", help="Compare with this model.")]
+AgainstSet: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--against-set", metavar="NAME=VALUE", help="Compare with this setting, written as for --set.")
+]
+Ablate: TypeAlias = Annotated[
+    bool, typer.Option("--ablate", help="Leave each mixin, thought and description out in turn, and reverse each order.")
+]
+FailOnDrop: TypeAlias = Annotated[
+    str | None, typer.Option("--fail-on-drop", metavar="2%", help="Fail if the whole interval of the difference lies below this.")
+]
+Progress: TypeAlias = Callable[[int], "AbstractContextManager[Callable[[CaseResult], object] | None]"]
+"""Shows the progress of so many runs."""
+
+
+class Comparing(NamedTuple):
+    """What is compared: the whole program with each of its parts left out, where there are no changes."""
+
+    changes: Changes | None
+    drop: float | None = None
+    """The share of a drop that is too much."""
+
+
+def changes_of(
+    against: str | None,
+    vibe: list[str] | None,
+    mixin: list[str] | None,
+    model: str | None,
+    set_: list[str] | None,
+    drop: str | None,
+    *,
+    ablate: bool,
+) -> Comparing | None:
+    """Return what is compared; `None` if nothing is; wrong use ends the command."""
+    if not (against or vibe or mixin or model or set_):
+        if drop is not None:
+            options.refuse_use("--fail-on-drop needs another version, as `--against main` or `--vibe A=B`")
+        return Comparing(None) if ablate else None
+    if ablate:
+        options.refuse_use("--ablate makes its own versions: leave the other one out")
+    from instrc.testing.evaluation.variants import Changes  # most evaluations compare nothing
+
+    vibes = [_pair(each, "--vibe takes A=B: a vibe, and the name or the file of another one") for each in vibe or ()]
+    off = [_pair(each, "--mixin takes NAME=off") for each in mixin or ()]
+    if wrong := [other for _, other in off if other != "off"]:
+        options.refuse_use(f"--mixin takes NAME=off, not `{wrong[0]}`")
+    changes = Changes(against, tuple(vibes), tuple(name for name, _ in off), model, tuple(settings_of(set_).items()))
+    return Comparing(changes, None if drop is None else _share(drop))
+
+
+def _pair(said: str, wanted: str) -> tuple[str, str]:
+    name, _, other = said.partition("=")
+    if not name.strip() or not other.strip():
+        options.refuse_use(f"{wanted}, not `{said}`")
+    return name.strip(), other.strip()
+
+
+def _share(said: str) -> float:
+    try:
+        share = float(said.removesuffix("%")) / (100 if said.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share < 1:
+        options.refuse_use(f"--fail-on-drop takes a share, as 2% or 0.02, not `{said}`")
+    return share
+
+
+class VersionReport(NamedTuple):
+    """What the report on the versions of one program has."""
+
+    versions: list[EvaluationResult]
+    lines: list[str]
+    tables: list[ReportTable]
+    figures: JsonObject
+    worse: bool = False
+
+
+def run_versions(
+    program: str,
+    data: DataSet,
+    comparing: Comparing,
+    asked: EvalOptions,
+    project: Project,
+    export: str | None,
+    progress: Progress,
+) -> VersionReport:
+    """Run the versions of a program on the same cases; what so many cases can show is said first."""
+    if comparing.changes is None:
+        return _ablated(program, data, asked, project, export, progress)
+    from instrc.testing.evaluation import comparison
+    from instrc.testing.evaluation.judge import calibrations, without_checks
+    from instrc.testing.evaluation.variants import versions_of
+
+    drop = comparing.drop
+    before, after = versions_of(program, comparing.changes, export=export, project=project)
+    runs = len(data.cases) * (asked.repeats or data.repeat) * (1 if before.is_like(after) else 2)
+    _say(comparison.foresight(len(data.cases), runs, drop))
+    old, new = _run(program, [before, after], data, asked, progress, runs)
+    found = comparison.compared(old, new, same=before.is_like(after))
+    judges = [] if drop is None else running.run_to_end(calibrations(data, asked, new.model))
+    left = frozenset(judge.check for judge in judges if not judge.counts)
+    gate = comparison.compared(*(without_checks(each, left) for each in (old, new)), same=found.same) if left else found
+    lines = [
+        *comparison.conclusion(found),
+        *comparison.gate_of(gate, drop),
+        *(line for judge in judges for line in judge.remarks),
+    ]
+    failed = drop is not None and gate.verdict(drop) == "worse"
+    return VersionReport([old, new], lines, [*comparison.comparison_tables(found)], found.to_json(drop), failed)
+
+
+def _ablated(
+    program: str, data: DataSet, asked: EvalOptions, project: Project, export: str | None, progress: Progress
+) -> VersionReport:
+    from instrc.engines.prepare import prepare
+    from instrc.testing.evaluation import comparison
+    from instrc.testing.evaluation.report import percent
+    from instrc.testing.evaluation.variants import Version, parts_of, without
+
+    whole = Version("whole", prepare(program, export=export, project=project))
+    made: list[tuple[Part, Version]] = []
+    impossible: list[tuple[Part, str]] = []
+    for part in parts_of(program, export=export, project=project):
+        try:
+            changed = without(program, part, export=export, project=project)
+            made.append((part, Version(f"without {part.kind} {part.name}", changed)))
+        except CompileError as error:
+            impossible.append((part, error.problems[0].message))
+    runs = len(data.cases) * (asked.repeats or data.repeat) * (len(made) + 1)
+    _say([f"{len(made)} parts.", *comparison.foresight(len(data.cases), runs)])
+    first, *others = _run(program, [whole, *(version for _, version in made)], data, asked, progress, runs)
+    found = comparison.ablations(first, [(part, each) for (part, _), each in zip(made, others, strict=True)], impossible)
+    table, passes = comparison.ablation_table(found), list(first.passes().values())
+    line = f"The whole program passes {percent(sum(passes) / max(len(passes), 1))} of the cases."
+    figures: list[Json] = [dict(zip(table.header, row, strict=True)) for row in table.rows]
+    return VersionReport([first, *others], [line], [table], {"parts": figures})
+
+
+def _run(
+    program: str, versions: list[Version], data: DataSet, asked: EvalOptions, progress: Progress, runs: int
+) -> list[EvaluationResult]:
+    from msgspec.structs import replace as with_name
+
+    from instrc.testing.evaluation.comparison import evaluated_versions
+
+    with progress(runs) as told:
+        found = running.run_to_end(evaluated_versions(versions, data, replace(asked, progress=told)))
+    return [with_name(each, program=program) for each in found]
+
+
+def _say(lines: Iterable[str]) -> None:
+    write_error("".join(f"{line}\n" for line in lines))
+
+
+def rendered(found: list[VersionReport], form: str) -> str:
+    """Return the report on several programs in a form of `instrc eval`."""
+    from instrc.testing.evaluation import report
+
+    shown = [each.versions[-1] if len(each.versions) == 2 else each.versions[0] for each in found]
+    if form == "json":
+        made: list[Json] = [
+            {**each.figures, "conclusion": [*each.lines], "versions": [version.to_json() for version in each.versions]}
+            for each in found
+        ]
+        return f"{dumps({'comparisons': made})}\n"
+    if form == "junit":
+        return report.as_junit(version for each in found for version in each.versions)
+    if form == "html":
+        from instrc.testing.evaluation.page import page_of
+
+        pages = [
+            (each.versions[:2], [report.ReportTable("Conclusion", ("",), [(line,) for line in each.lines]), *each.tables])
+            for each in found
+        ]
+        return page_of("Comparison", pages, {})
+    if form == "markdown":
+        parts = [report.as_markdown(version, each.tables).partition("\n") for version, each in zip(shown, found, strict=True)]
+        heads = [
+            [head, "", *(f"**{line}**\n" for line in each.lines), rest]
+            for (head, _, rest), each in zip(parts, found, strict=True)
+        ]
+        return "\n".join("\n".join(part) for part in heads)
+    texts = [report.as_text(version, each.tables) for version, each in zip(shown, found, strict=True)]
+    return visible_lines("\n".join("\n".join([*each.lines, "", text]) for text, each in zip(texts, found, strict=True)))

@@ -1,0 +1,303 @@
+"""Two versions on the same cases, and each part of a program left out in turn: what differs, and what so many cases can show."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from instrc.testing.evaluation.dataset import DataSet
+from instrc.testing.evaluation.report import ALL, ReportTable, money, percent, why
+from instrc.testing.evaluation.results import CaseResult, EvaluationResult, total_cost
+from instrc.testing.evaluation.runner import EvalOptions, evaluated
+from instrc.testing.evaluation.statistics import LEVEL, PairedDifference, Verdict, compare, false_alarms, holm, verdict, visible
+from instrc.testing.evaluation.variants import Part, Version
+from instrc.text.jsonvalue import JsonObject
+
+SHOWN: Final = 20
+"""Cases that got better, and that got worse, in a report."""
+_SHARES: Final = (0.1, 0.2, 0.4)
+"""Of cases in which two versions may differ: before they are run nobody knows it."""
+
+
+class CheckDifference(Struct, frozen=True):
+    """What differs in one check, or in all together, over all cases or those of a tag."""
+
+    name: str
+    paired: PairedDifference
+    p: float
+    """Made larger for as many comparisons as there are (Holm)."""
+    tag: str | None = None
+
+    @property
+    def shown(self) -> bool:
+        """Whether the cases show that the versions differ."""
+        low, high = self.paired.interval
+        return self.p <= LEVEL and not low <= 0 <= high
+
+
+class VersionComparison(Struct, frozen=True):
+    """Two versions of a program on the same cases."""
+
+    before: EvaluationResult
+    after: EvaluationResult
+    overall: CheckDifference
+    """Of all checks together."""
+    checks: tuple[CheckDifference, ...]
+    tags: tuple[CheckDifference, ...]
+    same: bool = False
+    """Both versions ask the very same: they were run once."""
+
+    def moved(self) -> tuple[list[str], list[str]]:
+        """Return the cases that pass more often, and those that pass less often."""
+        old, new = self.before.passes(), self.after.passes()
+        both = [case for case in old if case in new]
+        return [case for case in both if new[case] > old[case]], [case for case in both if new[case] < old[case]]
+
+    def verdict(self, drop: float) -> Verdict:
+        """Return whether the later version is worse by more than a drop."""
+        return verdict(self.overall.paired, drop)
+
+    def to_json(self, drop: float | None = None) -> JsonObject:
+        """Return the figures as plain JSON."""
+        better, worse = self.moved()
+        made: JsonObject = msgspec.to_builtins(
+            {
+                "overall": _figures(self.overall),
+                "checks": [_figures(each) for each in self.checks],
+                "tags": [_figures(each) for each in self.tags],
+                "better": better,
+                "worse": worse,
+                "same": self.same,
+                "verdict": None if drop is None else self.verdict(drop),
+            }
+        )
+        return made
+
+
+def _figures(each: CheckDifference) -> dict[str, object]:
+    made: dict[str, object] = msgspec.to_builtins(each)
+    return {**made, "difference": each.paired.difference, "shown": each.shown}
+
+
+def compared(before: EvaluationResult, after: EvaluationResult, *, same: bool = False) -> VersionComparison:
+    """Return what differs between two versions, in the cases that both have; several checks are held to Holm's rule.
+
+    Of a check its score counts, of all together whether each has passed.  Figures of tags are for looking, not for deciding.
+    """
+    names = [name for name in before.checks if name in after.checks]
+    found = {name: _paired(before.scores(name), after.scores(name), before) for name in names}
+    adjusted = holm({name: each.p for name, each in found.items()})
+    overall = _paired(before.passes(), after.passes(), before)
+    tags = {tag: _paired(before.passes(tag=tag), after.passes(tag=tag), before) for tag in before.tags}
+    return VersionComparison(
+        before,
+        after,
+        CheckDifference(ALL, overall, overall.p),
+        tuple(CheckDifference(name, each, adjusted[name]) for name, each in found.items()) if len(found) > 1 else (),
+        tuple(CheckDifference(ALL, each, each.p, tag) for tag, each in tags.items() if each.cases > 1),
+        same,
+    )
+
+
+def _paired(before: dict[str, float], after: dict[str, float], of: EvaluationResult) -> PairedDifference:
+    weights = {result.case: result.weight for result in of.results}
+    both = [case for case in before if case in after]
+    return compare([before[case] for case in both], [after[case] for case in both], [weights[case] for case in both])
+
+
+async def evaluated_versions(versions: Sequence[Version], data: DataSet, options: EvalOptions) -> list[EvaluationResult]:
+    """Return the evaluation of each version: at the same time, within one budget, and what asks the very same only once."""
+    firsts = [next(place for place, other in enumerate(versions) if other.is_like(each)) for each in versions]
+    own = sorted(set(firsts))
+    together = max(min(len(own), options.concurrency), 1)
+    gate = asyncio.Semaphore(together)
+
+    async def run(version: Version) -> EvaluationResult:
+        changed = replace(
+            options,
+            model=version.model or options.model,
+            settings={**options.settings, **(version.settings or {})},
+            concurrency=max(options.concurrency // together, 1),
+            version=version.name,
+        )
+        async with gate:
+            return await evaluated(version.prepared, data, changed)
+
+    async with asyncio.TaskGroup() as group:
+        tasks = {place: group.create_task(run(versions[place])) for place in own}
+    found = [tasks[first].result() for first in firsts]
+    return [msgspec.structs.replace(each, version=version.name) for each, version in zip(found, versions, strict=True)]
+
+
+# Before money is spent.
+
+
+def foresight(cases: int, runs: int, drop: float | None = None) -> Iterator[str]:
+    """Say what so many cases can show, and how often a gate is wrong, before anything is run."""
+    seen = [(share, visible(cases, share)) for share in _SHARES]
+    can = [f"{_points(least)} points if they differ in {share:.0%} of the cases" for share, least in seen if least is not None]
+    yield f"{cases} cases, {runs} runs. " + (
+        f"The smallest difference that they show (in 4 of 5 attempts): {', '.join(can)}."
+        if can
+        else "They are too few to show a difference, unless the versions differ in more than 40 % of them."
+    )
+    if drop is not None:
+        rates = ", ".join(f"{false_alarms(cases, share, drop):.2%} ({share:.0%} differ)" for share in _SHARES)
+        yield (
+            f"The gate fails if the whole interval lies below {-100 * drop:g} %. False alarms of a harmless change: {rates};"
+            f" of one that costs {100 * drop:g} %: at most 2.5 %."
+        )
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:.0f}"
+
+
+# Reports.
+
+
+def conclusion(found: VersionComparison) -> Iterator[str]:
+    """Say in sentences what the comparison has shown."""
+    paired = found.overall.paired
+    if found.same:
+        yield "Both versions ask the model the very same: there is nothing to compare, and nothing was asked twice."
+        return
+    low, high = paired.interval
+    between = f"95 % interval {_signed(low)} to {_signed(high)} points, p = {found.overall.p:.3g}"
+    if found.overall.shown:
+        word = "better" if paired.difference > 0 else "worse"
+        yield f"The later version is {word} by {_signed(abs(paired.difference)).lstrip('+')} points ({between})."
+    else:
+        yield f"No difference shown: {_signed(paired.difference)} points ({between})."
+        least = visible(paired.cases, paired.disagreement) if paired.disagreement else None
+        if least is not None:
+            yield f"{paired.cases} cases of which {paired.disagreement:.0%} differ show {_points(least)} points or more."
+        elif paired.disagreement:
+            yield f"{paired.cases} cases of which {paired.disagreement:.0%} differ are too few to show anything."
+    if (missing := len(found.before.by_case()) + len(found.after.by_case()) - 2 * paired.cases) > 0:
+        yield f"{missing} cases were run with one version only, and are left out."
+    if unanswered := sum(result.unanswered for each in (found.before, found.after) for result in each.results):
+        yield f"The model gave no answer in {unanswered} runs: they count as failed, so the difference may be that of an outage."
+
+
+def gate_of(found: VersionComparison, drop: float | None) -> Iterator[str]:
+    """Say whether a gate is kept, if there is one."""
+    if drop is not None and not found.same:
+        said = {
+            "worse": f"Gate: failed. The whole interval lies below {-100 * drop:g} %.",
+            "no worse": f"Gate: kept. The whole interval lies above {-100 * drop:g} %.",
+            "undecided": f"Gate: kept, but these cases do not show that the drop is smaller than {100 * drop:g} %.",
+        }
+        yield said[found.verdict(drop)]
+
+
+def _signed(share: float) -> str:
+    return f"{100 * share:+.1f}"
+
+
+def comparison_tables(found: VersionComparison) -> Iterator[ReportTable]:
+    """Yield the tables of a comparison; none if there is nothing to compare."""
+    if found.same:
+        return
+    header = "check", "cases", "before", "after", "difference", "95 % interval", "p", "better", "worse", "shown"
+    yield ReportTable("Difference", header, [_row(each.name, each) for each in (found.overall, *found.checks)])
+    if found.tags:
+        yield ReportTable("Tags", ("tag", *header[1:-2]), [_row(each.tag or "", each)[:-2] for each in found.tags])
+    yield ReportTable("Use", ("version", "requests", "tokens in", "tokens out", "seconds a run", "cost"), _used(found))
+    better, worse = found.moved()
+    for title, cases in (("Got worse", worse), ("Got better", better)):
+        if cases:
+            yield ReportTable(title, ("case", "before", "after"), [_case(case, found) for case in cases[:SHOWN]])
+
+
+def _row(name: str, each: CheckDifference) -> tuple[str, ...]:
+    paired = each.paired
+    low, high = paired.interval
+    rates = percent(paired.before), percent(paired.after), _signed(paired.difference), f"{_signed(low)} to {_signed(high)}"
+    return name, str(paired.cases), *rates, f"{each.p:.3g}", str(paired.better), str(paired.worse), "yes" if each.shown else "no"
+
+
+def _used(found: VersionComparison) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for each, word in ((found.before, "before"), (found.after, "after")):
+        uses = [use for result in each.results for use in result.steps]
+        tokens = f"{sum(use.input_tokens for use in uses):,}", f"{sum(use.output_tokens for use in uses):,}"
+        seconds = sum(result.seconds for result in each.results) / max(len(each.results), 1)
+        name = f"{word}: {each.version}" if each.version else word
+        rows.append((name, str(sum(use.requests for use in uses)), *tokens, f"{seconds:.2f}", money(total_cost(uses))))
+    return rows
+
+
+def _case(case: str, found: VersionComparison) -> tuple[str, str, str]:
+    return case, _said(found.before.by_case()[case]), _said(found.after.by_case()[case])
+
+
+def _said(results: Iterable[CaseResult]) -> str:
+    runs = list(results)
+    failed = [result for result in runs if not result.passed]
+    if not failed:
+        return "passed"
+    return why(failed[0]) if len(failed) == len(runs) else f"{len(failed)} of {len(runs)} failed: {why(failed[0])}"
+
+
+# Each part of a program left out in turn.
+
+
+class Ablation(NamedTuple):
+    """A program without one of its parts, or why it cannot be without it."""
+
+    part: Part
+    difference: CheckDifference | None
+    """From the whole program to the one without the part: below 0, the part is of use."""
+    tokens: float = 0.0
+    """What the part takes in tokens for each run, read and written."""
+    reason: str = ""
+
+    @property
+    def word(self) -> str:
+        """Whether the part earns its tokens."""
+        if self.difference is None:
+            return f"cannot be left out: {self.reason}"
+        if not self.difference.shown:
+            return "no difference shown"
+        return "of use" if self.difference.paired.difference < 0 else "better without"
+
+
+def ablations(
+    whole: EvaluationResult, without: Sequence[tuple[Part, EvaluationResult]], impossible: Iterable[tuple[Part, str]] = ()
+) -> list[Ablation]:
+    """Return what each part of a program is worth, held to Holm's rule over all parts; the most useful ones first."""
+    names = [f"{number}" for number, _ in enumerate(without)]
+    pairs = [_paired(whole.passes(), each.passes(), whole) for _, each in without]
+    adjusted = holm({name: each.p for name, each in zip(names, pairs, strict=True)})
+    found = [
+        Ablation(part, CheckDifference(part.name, paired, adjusted[name]), _tokens(whole) - _tokens(each))
+        for name, (part, each), paired in zip(names, without, pairs, strict=True)
+    ]
+    found.sort(key=lambda each: 0.0 if each.difference is None else each.difference.paired.difference)
+    return [*found, *(Ablation(part, None, reason=reason) for part, reason in impossible)]
+
+
+def _tokens(found: EvaluationResult) -> float:
+    return sum(result.tokens for result in found.results) / max(len(found.results), 1)
+
+
+def ablation_table(found: Sequence[Ablation]) -> ReportTable:
+    """Return the table of an ablation."""
+    header = "left out or changed", "part", "pass rate without", "difference", "95 % interval", "p", "tokens a run", "verdict"
+    rows: list[tuple[str, ...]] = []
+    for each in found:
+        kind = "order reversed" if each.part.kind == "order" else each.part.kind
+        if each.difference is None:
+            rows.append((kind, each.part.name, "–", "–", "–", "–", "–", each.word))
+        else:
+            paired = each.difference.paired
+            low, high = paired.interval
+            figures = percent(paired.after), _signed(paired.difference), f"{_signed(low)} to {_signed(high)}"
+            rows.append((kind, each.part.name, *figures, f"{each.difference.p:.3g}", f"{each.tokens:+.0f}", each.word))
+    return ReportTable("Parts", header, rows)

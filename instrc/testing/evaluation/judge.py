@@ -1,0 +1,241 @@
+"""Judges: instructions of ours that say whether an answer is good, or which of two is better, and their agreement with people."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from instrc.engines.prepare import Prepared, prepare
+from instrc.problems.report import Report
+from instrc.testing.evaluation.checks import Ask, CheckedRun, CheckKind, CheckPlace, CheckScore
+from instrc.testing.evaluation.dataset import ENDINGS, DataSet, read_data_set
+from instrc.testing.evaluation.results import EvaluationResult, RunFacts
+from instrc.testing.evaluation.runner import EvalOptions, evaluated
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_object, equal, mapping
+
+if TYPE_CHECKING:
+    from instrc.testing.evaluation.report import Gate, ReportTable
+    from instrc.testing.evaluation.statistics import Agreement
+
+# A judge is a program or a vibe whose answer has a text first, the reason, and then `pass`, true or false; or, for pairs,
+# `better`: `first` or `second`, perhaps `tie`.  No marks: models give nearly all the same one.
+#
+# It reads `input`, `answer` and `expected`; a judge of pairs `input`, `first` and `second`.  A program may declare inputs of
+# these names; any other judge reads all of them as one JSON text.
+
+
+PASS, BETTER = "pass", "better"
+LABELS: Final = 30
+"""Labels by people that a judge needs before a gate goes by it."""
+_SIDES = ("first", "second")
+
+
+def _judge_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun, Json, Json], Awaitable[CheckScore]]:
+    file, model = _file_of(options, place.folder), options.get("model")
+    if model is not None and not isinstance(model, str):
+        raise ValueError("`model` is the words of a model, as `openai:gpt-5`")  # noqa: EM101, TRY003  -- told with the check
+    prepared = prepare(str(file))
+    word = _word_of(prepared)
+
+    async def look(seen: CheckedRun, part: Json, expected: Json) -> CheckScore:
+        said = seen.case.expected if expected is None else expected
+        if word == BETTER:
+            return await _preferred(place.ask, prepared, str(file), model, (seen.input, said, part))
+        about: JsonObject = {"input": seen.input, "answer": part, **({"expected": said} if seen.case.expects else {})}
+        facts = await place.ask(str(file), _asked(prepared, about), model)
+        passed = _said(facts, PASS) is True
+        return CheckScore(float(passed), passed, _reason(facts, PASS))
+
+    return look
+
+
+JUDGE = CheckKind(_judge_check, ("judge", "model"))
+"""The check `judge`: of a value by itself, or, by a judge of pairs, against what is expected."""
+
+
+def _file_of(options: JsonObject, folder: Path) -> Path:
+    said = options.get("judge")
+    if not isinstance(said, str):
+        raise ValueError("`judge` is the file of a program or a vibe")  # noqa: EM101, TRY003, TRY004  -- told with the name of the check
+    return folder / said
+
+
+def _word_of(prepared: Prepared) -> str:
+    """Return what the judge says, `pass` or `better`; `ValueError` if it says neither, or no reason before it."""
+    properties = mapping(mapping(prepared.document).get("properties"))
+    if prepared.step is None and len(properties) == 1:
+        properties = mapping(mapping(next(iter(properties.values()))).get("properties"))
+    word = next((each for each in (PASS, BETTER) if each in properties), None)
+    if word is None:
+        raise ValueError("a judge answers with a reason and then `pass`, true or false, or `better`, `first` or `second`")  # noqa: EM101, TRY003  -- as above
+    first, schema = next(iter(properties)), mapping(properties[word])
+    if first == word or mapping(properties[first]).get("type") != "string":
+        message = f"the reason comes first: write a text before `{word}`, so that the model thinks before it judges"
+        raise ValueError(message)
+    if word == PASS and schema.get("type") != "boolean":
+        raise ValueError("`pass` is true or false: marks of a judge mean little")  # noqa: EM101, TRY003  -- as above
+    said = schema.get("enum")
+    if word == BETTER and (
+        not isinstance(said, list) or not {"first", "second"} <= {each for each in said if isinstance(each, str)}
+    ):
+        raise ValueError('`better` is one of "first" and "second", perhaps "tie"')  # noqa: EM101, TRY003  -- as above
+    return word
+
+
+def _asked(prepared: Prepared, about: JsonObject) -> Json:
+    """Return what a judge is given: its inputs by name if it declares them, else all as one text."""
+    declared = prepared.inputs or {}
+    return about if about.keys() <= declared.keys() else dumps(about)
+
+
+async def _preferred(ask: Ask, prepared: Prepared, file: str, model: str | None, judged: tuple[Json, Json, Json]) -> CheckScore:
+    """Return whether the second of two answers is better, asked in both orders: 1, or 0.5 for a tie, or 0."""
+    given, old, new = judged
+    if equal(old, new):
+        return CheckScore(0.5, passed=True)
+    votes: list[Json] = []
+    reasons: list[str] = []
+    for first, second in ((old, new), (new, old)):
+        facts = await ask(file, _asked(prepared, {"input": given, "first": first, "second": second}), model)
+        votes.append(_said(facts, BETTER))
+        reasons.append(_reason(facts, BETTER))
+    if votes == ["second", "first"]:
+        return CheckScore(1.0, passed=True)
+    if votes == ["first", "second"]:
+        return CheckScore(0.0, passed=False, reason=reasons[0])
+    answered = all(vote in {*_SIDES, "tie"} for vote in votes)
+    return CheckScore(0.5, passed=True) if answered else CheckScore(0.0, passed=False, reason="; ".join(filter(None, reasons)))
+
+
+def _said(facts: RunFacts, word: str) -> Json:
+    return mapping(facts.value).get(word)
+
+
+def _reason(facts: RunFacts, word: str) -> str:
+    if facts.error is not None:
+        return f"the judge gave no answer: {facts.error}"
+    texts = [value for key, value in mapping(facts.value).items() if key != word and isinstance(value, str)]
+    return texts[0] if texts else "the judge gave no reason"
+
+
+# Two versions, pair by pair.
+
+
+async def preferences(judge: str, model: str | None, ask: Ask, pairs: Sequence[tuple[Json, Json, Json]]) -> list[float]:
+    """Return for each input with an earlier and a later answer whether the later one is better: 1, 0.5 for a tie, or 0.
+
+    Each pair is asked for in both orders: what the order decides is a tie.
+    """
+    prepared = prepare(judge)
+    return [(await _preferred(ask, prepared, judge, model, pair)).score for pair in pairs]
+
+
+# How far people agree with a judge.
+
+
+class JudgeReport(NamedTuple):
+    """A judge in a data set, and how far people agree with it."""
+
+    check: str
+    judge: str
+    model: str
+    """What it was asked with."""
+    agreed: Agreement
+    same_model: bool
+    """It is the model whose answers it judges."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether a gate may go by it."""
+        return self.agreed.labels >= LABELS and self.agreed.interval.low > 0
+
+    @property
+    def remarks(self) -> Iterator[str]:
+        """What a reader of its verdicts has to know."""
+        if self.same_model:
+            yield f"`{self.check}` is judged by the model that has answered, and models prefer their own answers: set `model`"
+        if not self.counts:
+            few = f"{self.agreed.labels} labels by people, and {LABELS} are needed"
+            why = few if self.agreed.labels < LABELS else "it does not agree with people more often than by chance"
+            yield f"`{self.check}` is not calibrated ({why}): no gate goes by it"
+
+
+async def calibrations(data: DataSet, options: EvalOptions, model: str) -> list[JudgeReport]:
+    """Return how far people agree with each judge of a data set, whose answers are those of a `model`.
+
+    The labels are the data set of the judge itself, `NAME.eval.jsonl` beside it: `input` is what it reads, and `expected` has
+    what people say.
+    """
+    found = []
+    for name, said in data.checks.items():
+        if isinstance(said, dict) and said.get("check") == "judge":
+            file, words = _file_of(said, data.folder), said.get("model")
+            chosen = words if isinstance(words, str) else options.model
+            agreed, used = await _calibrated(str(file), replace(options, model=chosen, repeats=1, checks={}))
+            found.append(JudgeReport(name, str(said["judge"]), used or model, agreed, (used or model) == model))
+    return found
+
+
+async def calibrated_gates(found: EvaluationResult, data: DataSet, options: EvalOptions) -> tuple[list[Gate], list[JudgeReport]]:
+    """Return the gates of an evaluation, by what people agree with, and the judges of its data set."""
+    from instrc.testing.evaluation.report import gates_of  # brings the statistics
+
+    judges = await calibrations(data, options, found.model)
+    left = frozenset(judge.check for judge in judges if not judge.counts)
+    return gates_of(without_checks(found, left) if left else found, data.minimum), judges
+
+
+async def _calibrated(file: str, options: EvalOptions) -> tuple[Agreement, str]:
+    from instrc.testing.evaluation.statistics import agreement  # the extra `eval`: who only judges does without it
+
+    stem = Path(file).name.partition(".")[0]
+    beside = [path for ending in ENDINGS if (path := Path(file).with_name(stem + ending)).is_file()]
+    prepared = prepare(file)
+    if not beside:
+        return agreement([], []), options.model if isinstance(options.model, str) else ""
+    report = Report()
+    labels = read_data_set(str(beside[0]), report)
+    report.stop_if_failed()
+    assert labels is not None
+    word = _word_of(prepared)
+    cases = [
+        msgspec.structs.replace(case, input=_asked(prepared, case.input) if isinstance(case.input, dict) else case.input)
+        for case in labels.cases
+        if word in mapping(case.expected)
+    ]
+    asked = await evaluated(prepared, msgspec.structs.replace(labels, cases=tuple(cases)), options)
+    good = True if word == PASS else "first"
+    pairs = [
+        (mapping(result.value)[word] == good, as_object(result.expected)[word] == good)
+        for result in asked.results
+        if word in mapping(result.value)
+    ]
+    return agreement([judged for judged, _ in pairs], [labelled for _, labelled in pairs]), asked.model
+
+
+def judges_table(found: Sequence[JudgeReport]) -> ReportTable:
+    """Return the table of the judges."""
+    from instrc.testing.evaluation.report import ReportTable  # brings the statistics
+
+    header = "check", "judge", "model", "labels", "agree", "kappa", "95 % interval", "verdict"
+    rows = []
+    for each in found:
+        low, high = each.agreed.interval
+        figures = f"{each.agreed.agreed}/{each.agreed.labels}", f"{each.agreed.kappa:.2f}", f"{low:.2f} to {high:.2f}"
+        verdict = "calibrated" if each.counts else "not calibrated"
+        rows.append((each.check, each.judge, each.model, str(each.agreed.labels), *figures, verdict))
+    return ReportTable("Judges", header, rows)
+
+
+def without_checks(found: EvaluationResult, names: frozenset[str]) -> EvaluationResult:
+    """Return an evaluation without some of its checks: no gate goes by them."""
+    results = tuple(
+        msgspec.structs.replace(result, checks=tuple(check for check in result.checks if check.name not in names))
+        for result in found.results
+    )
+    return msgspec.structs.replace(found, results=results)

@@ -1,0 +1,309 @@
+"""Two versions on the same cases, parts left out in turn, and judges of answers."""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import instrc
+from instrc.problems.report import Report
+from instrc.runtime.models.model import Reply, Request
+from instrc.testing.evaluation.comparison import (  # as a command makes them
+    VersionComparison,
+    ablations,
+    compared,
+    conclusion,
+    evaluated_versions,
+    foresight,
+    gate_of,
+)
+from instrc.testing.evaluation.dataset import DataSet, read_data_set
+from instrc.testing.evaluation.judge import calibrations, preferences, without_checks  # as above
+from instrc.testing.evaluation.results import CaseResult, CheckResult, EvaluationResult, RunFacts  # made by hand
+from instrc.testing.evaluation.runner import EvalOptions
+from instrc.testing.evaluation.variants import Changes, Version, parts_of, versions_of, without  # as above
+
+CLASSIFY = {
+    "title": "Classify",
+    "description": "Say which mood a review has.",
+    "type": "object",
+    "properties": {"_why": {"type": "string"}, "mood": {"enum": ["good", "bad"]}},
+    "required": ["_why", "mood"],
+}
+
+
+@dataclass
+class Stub:
+    """A model that answers the requests of tests by a function, and counts them."""
+
+    answer_to: Callable[[Request], Any]
+    asked: list[str] = field(default_factory=list)
+
+    async def answer(self, request: Request) -> Reply:
+        self.asked.append(request.message)
+        return Reply(self.answer_to(request))
+
+
+def number(request: Request) -> int:
+    return int(re.findall(r"review (\d+)", request.message)[0])
+
+
+def classify(request: Request) -> dict[str, Any]:
+    """Be right in 8 of 10 cases; without its thought in 4 of 10."""
+    properties = request.schema["properties"]
+    case = number(request)
+    good = (case * 7 % 10) < (8 if "_why" in properties else 4)
+    right = "good" if case % 2 else "bad"
+    other = "bad" if case % 2 else "good"
+    return {key: "x" if key.startswith("_") else right if good else other for key in properties}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "mood.aug").write_text("Classify;\n")
+    write(tmp_path / "schemas/Classify.vibe.json", CLASSIFY)
+    write(tmp_path / "schemas/Other.vibe.json", CLASSIFY | {"description": "Say it."})
+    write(
+        tmp_path / "schemas/Blunt.vibe.json", CLASSIFY | {"properties": {"mood": CLASSIFY["properties"]["mood"]}, "required": []}
+    )  # type: ignore[index]
+    cases = [
+        {
+            "id": f"c{at}",
+            "input": f"review {at}",
+            "expected": {"mood": "good" if at % 2 else "bad"},
+            "tags": ["odd"] if at % 2 else [],
+        }
+        for at in range(50)
+    ]
+    (tmp_path / "mood.eval.jsonl").write_text("\n".join(map(json.dumps, cases)))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value))
+
+
+def data_set(file: str = "mood.eval.jsonl") -> DataSet:
+    found = read_data_set(file, Report())
+    assert found is not None
+    return found
+
+
+def two(changes: Changes, model: Stub) -> VersionComparison:
+    before, after = versions_of("mood.aug", changes)
+    old, new = asyncio.run(evaluated_versions([before, after], data_set(), EvalOptions(model=model)))
+    return compared(old, new, same=before.is_like(after))
+
+
+@pytest.mark.usefixtures("project")
+def test_a_change_that_does_harm_is_shown_and_fails_the_gate() -> None:
+    model = Stub(classify)
+    found = two(Changes(vibes=(("Classify", "Blunt"),)), model)
+    paired = found.overall.paired
+    assert (paired.before, paired.after, paired.cases) == (0.8, 0.4, 50)
+    assert found.overall.shown
+    assert paired.interval.high < -0.02
+    better, worse = found.moved()
+    assert (len(better), len(worse)) == (0, 20)
+    assert found.verdict(0.02) == "worse"
+    assert len(model.asked) == 100
+    said = " ".join([*conclusion(found), *gate_of(found, 0.02)])
+    assert said.startswith("The later version is worse by 40.0 points (95 % interval -54.3 to -27.2 points, p = 9.54e-07)")
+    assert said.endswith("Gate: failed. The whole interval lies below -2 %.")
+
+
+def number_of(message: str) -> str:
+    return re.findall(r"review \d+", message)[0]
+
+
+@pytest.mark.usefixtures("project")
+def test_versions_are_run_in_turn() -> None:
+    model = Stub(classify)
+    two(Changes(vibes=(("Classify", "Blunt"),)), model)
+    first = {number_of(message) for message in model.asked[:50]}
+    assert len(first) < 40, "the second version begins when the first one is not yet done"
+
+
+@pytest.mark.usefixtures("project")
+def test_a_change_that_does_nothing_is_not_shown() -> None:
+    found = two(Changes(vibes=(("Classify", "Other"),)), Stub(classify))
+    assert not found.overall.shown
+    assert next(conclusion(found)).startswith("No difference shown: +0.0 points")
+    assert found.verdict(0.02) == "undecided"
+    assert found.verdict(0.1) == "no worse"
+
+
+@pytest.mark.usefixtures("project")
+def test_versions_that_ask_the_same_are_run_once() -> None:
+    model = Stub(classify)
+    found = two(Changes(against="mood.aug"), model)
+    assert found.same
+    assert len(model.asked) == 50
+    assert "nothing was asked twice" in next(conclusion(found))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (Changes(vibes=(("Clasify", "Blunt"),)), "nothing in `mood.aug` is changed"),
+        (Changes(off=("Introspect_Mixin",)), "nothing in `mood.aug` is changed"),
+        (Changes(vibes=(("Classify", "Nobody"),)), "no vibes have this name"),
+        (Changes(against="v1"), "the revision `v1`"),
+        (Changes(against="a\0b"), "the revision"),
+    ],
+)
+@pytest.mark.usefixtures("project")
+def test_what_cannot_be_compared_is_refused_before_anything_is_asked(changes: Changes, said: str) -> None:
+    with pytest.raises(instrc.CompileError, match=said):
+        versions_of("mood.aug", changes)
+
+
+@pytest.mark.usefixtures("project")
+def test_parts_earn_their_tokens_or_not() -> None:
+    whole = Version("whole", versions_of("mood.aug", Changes())[0].prepared)
+    parts = parts_of("mood.aug")
+    versions = [whole, *(Version(part.name, without("mood.aug", part)) for part in parts)]
+    first, *others = asyncio.run(evaluated_versions(versions, data_set(), EvalOptions(model=Stub(classify))))
+    found = ablations(first, list(zip(parts, others, strict=True)), [(parts[0], "why")])
+    assert [(each.part.kind, each.part.name, each.word) for each in found] == [
+        ("thought", "classify._why", "of use"),
+        ("description", "classify", "no difference shown"),
+        ("order", "classify", "no difference shown"),
+        ("description", "classify", "cannot be left out: why"),
+    ]
+
+
+def results(scores: dict[str, list[float]], weight: float = 1.0) -> EvaluationResult:
+    """Return an evaluation with scores of checks, one a case."""
+    made = []
+    for case in range(len(next(iter(scores.values())))):
+        checks = tuple(CheckResult(name=name, score=each[case], passed=each[case] >= 0.5) for name, each in scores.items())
+        made.append(CaseResult(case=f"c{case}", checks=checks, weight=weight if case else 1.0))
+    return EvaluationResult(program="a.aug", results=tuple(made), cases=len(made))
+
+
+def test_several_checks_are_held_to_holm() -> None:
+    old = results({"a": [0.0] * 6 + [1.0] * 30, "b": [1.0] * 36, "c": [0.5] * 36})
+    new = results({"a": [1.0] * 36, "b": [1.0] * 36, "c": [0.6] * 18 + [0.5] * 18})
+    found = {each.name: each for each in compared(old, new).checks}
+    assert found["a"].paired.p == pytest.approx(0.5**6)
+    assert found["a"].p == pytest.approx(2 * 0.5**6)
+    assert found["b"].p == 1
+    assert found["c"].paired.test == "sign-flip"
+    assert found["c"].p < 0.01
+
+
+def test_only_cases_of_both_versions_count() -> None:
+    old, new = results({"a": [0.0] * 10}), results({"a": [1.0] * 7})
+    found = compared(old, new)
+    assert found.overall.paired.cases == 7
+    assert any("3 cases were run with one version only" in line for line in conclusion(found))
+
+
+@pytest.mark.parametrize(
+    ("cases", "said"), [(300, "7 points if they differ in 20% of the cases"), (10, "too few to show a difference")]
+)
+def test_what_cases_can_show_is_said_before_they_are_run(cases: int, said: str) -> None:
+    first, gate = foresight(cases, 2 * cases, 0.02)
+    assert said in first
+    assert "at most 2.5 %" in gate
+
+
+# Judges.
+
+REASON = {"reason": {"type": "string"}}
+
+
+def judge_of(word: str, schema: Any, before: dict[str, Any] = REASON) -> dict[str, Any]:
+    return {"title": "Judge", "type": "object", "properties": {**before, word: schema}, "required": [*before, word]}
+
+
+def judged(project: Path, judge: dict[str, Any], **options: Any) -> DataSet:
+    write(project / "polite.vibe.json", judge)
+    head = {"checks": {"polite": {"check": "judge", "judge": "polite.vibe.json", **options}}}
+    cases = [{"id": f"c{at}", "input": f"review {at}", "expected": {"mood": "good"}} for at in range(10)]
+    (project / "judged.eval.jsonl").write_text("\n".join(map(json.dumps, [head, *cases])))
+    return data_set("judged.eval.jsonl")
+
+
+def answer_or_judge(request: Request) -> Any:
+    """Classify, and judge that even numbers are polite; of a pair the first one is always better."""
+    properties = request.schema["properties"]
+    if "pass" in properties:
+        return {"reason": "it is so", "pass": number(request) % 2 == 0}
+    if "better" in properties:
+        return {"reason": "it is first", "better": "first"}
+    return {key: "x" if key == "_why" else "good" for key in properties}
+
+
+def test_a_judge_says_whether_an_answer_passes_and_why(project: Path) -> None:
+    judged(project, judge_of("pass", {"type": "boolean"}))
+    found = instrc.evaluate(Path("mood.aug"), "judged.eval.jsonl", model=Stub(answer_or_judge))
+    assert list(found.scores("polite").values()) == [1.0, 0.0] * 5
+    assert next(check.reason for result in found.results for check in result.checks if not check.passed) == "it is so"
+
+
+def test_a_judge_of_pairs_is_asked_in_both_orders_and_what_the_order_decides_is_a_tie(project: Path) -> None:
+    data = judged(project, judge_of("better", {"enum": ["first", "second"]}))
+    cases = [{"input": case.input, "expected": {"mood": mood}} for case in data.cases for mood in ("bad", "good")]
+    model = Stub(answer_or_judge)
+    checks = {"polite": {"check": "judge", "judge": "polite.vibe.json"}}
+    found = instrc.evaluate(Path("mood.aug"), cases, model=model, checks=checks)  # type: ignore[arg-type]
+    assert set(found.scores("polite").values()) == {0.5}
+    assert sum('"first"' in json.loads(message.split("-----")[1])["prompt"] for message in model.asked) == 2 * 10
+
+
+def test_pairs_of_versions_are_asked_in_both_orders(project: Path) -> None:
+    write(project / "better.vibe.json", judge_of("better", {"enum": ["first", "second", "tie"]}))
+    votes = iter(["second", "first", "first", "second", "first", "first", "tie", "second"])
+
+    async def ask(_program: str, value: Any, _model: str | None) -> Any:
+        assert {"input", "first", "second"} == set(json.loads(value))
+        return RunFacts(value={"reason": "so", "better": next(votes)})
+
+    pairs: list[Any] = [("question", "old", "new")] * 4
+    assert asyncio.run(preferences("better.vibe.json", None, ask, pairs)) == [1.0, 0.0, 0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("judge", "said"),
+    [
+        (judge_of("score", {"type": "integer"}), "a judge answers with a reason and then `pass`"),
+        (judge_of("pass", {"type": "integer"}), "`pass` is true or false"),
+        (judge_of("pass", {"type": "boolean"}, {}), "the reason comes first"),
+        (judge_of("pass", {"type": "boolean"}, {"tone": {"type": "integer"}}), "the reason comes first"),
+        (judge_of("better", {"type": "string"}), "`better` is one of"),
+    ],
+)
+def test_what_is_no_judge_is_refused(project: Path, judge: dict[str, Any], said: str) -> None:
+    judged(project, judge)
+    with pytest.raises(instrc.CompileError, match=re.escape(said)):
+        instrc.evaluate(Path("mood.aug"), "judged.eval.jsonl", model=Stub(answer_or_judge))
+
+
+@pytest.mark.parametrize(("labels", "counts"), [(40, True), (20, False), (0, False)])
+def test_a_judge_counts_if_people_agree_with_it(project: Path, labels: int, counts: bool) -> None:  # noqa: FBT001
+    data = judged(project, judge_of("pass", {"type": "boolean"}))
+    lines = [{"input": {"answer": f"review {at}"}, "expected": {"pass": at % 2 == 0 or at == 1}} for at in range(labels)]
+    if labels:
+        (project / "polite.eval.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    [found] = asyncio.run(calibrations(data, EvalOptions(model=Stub(answer_or_judge)), "own"))
+    assert (found.agreed.labels, found.agreed.agreed) == (labels, max(labels - 1, 0))
+    assert found.counts is counts
+    assert found.same_model
+    remarks = " ".join(found.remarks)
+    assert "prefer their own answers" in remarks
+    assert ("no gate goes by it" in remarks) is not counts
+
+
+def test_no_gate_goes_by_a_judge_that_is_not_calibrated() -> None:
+    found = without_checks(results({"label": [1.0, 1.0], "polite": [0.0, 1.0]}), frozenset({"polite"}))
+    assert found.checks == ("label",)
+    assert set(found.passes().values()) == {1.0}
