@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from generated_processes import answer_to, processes
-from hypothesis import given, settings
+from hunting import examples
+from hypothesis import given
 
 from instrc.runtime.interpreter import versions  # the pure interpreter, without an engine
 from instrc.runtime.journal import JournalEntry, rebuild_journal
@@ -13,6 +14,8 @@ from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import ForkOptions, RetryOptions, fork_of, retry_of
 
 INPUTS = {"prompt": "go"}
+EACH_STEP = examples(25)
+"""Many more in a hunt."""
 DOWN = {"error": {"kind": "failed", "code": "unreachable", "message": "down"}}
 
 
@@ -32,7 +35,7 @@ def played(plan: Any, entries: list[JournalEntry], fails: str | None = None) -> 
         versions.apply(plan, state, name, result)
 
 
-@settings(max_examples=25, deadline=None)
+@EACH_STEP
 @given(processes())
 def test_a_retry_ends_as_if_nothing_had_failed(document: Any) -> None:
     plan = plan_of(document)
@@ -50,7 +53,7 @@ def test_a_retry_ends_as_if_nothing_had_failed(document: Any) -> None:
         assert sorted(done + more) == sorted(commands), "each command is done once"
 
 
-@settings(max_examples=25, deadline=None)
+@EACH_STEP
 @given(processes())
 def test_a_fork_at_any_step_ends_like_its_run_and_leaves_it_as_it_is(document: Any) -> None:
     plan = plan_of(document)
