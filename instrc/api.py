@@ -543,6 +543,7 @@ def evaluate(
     )
 
 
+@takes_plain_values_async
 async def evaluate_async(
     program: ProgramLike,
     cases: AnyPath | Iterable[object],
@@ -577,7 +578,7 @@ async def evaluate_async(
 
     _require(model, export, None, requests, tokens, None)
     prepared = _prepared(program, export, roots, shared, vibes)
-    given = dict(arguments.mapping("checks", checks or {}))
+    given = dict(arguments.mapping("checks", {} if checks is None else checks))
     functions = {name: check for name, check in given.items() if callable(check)}
     report = Report()
     data: DataSet | None
@@ -596,7 +597,7 @@ async def evaluate_async(
         activities=activities if isinstance(activities, Activities) else Activities(activities),
         checks=functions,
         kinds=evaluation_checks(),
-        budget=Budget(requests, tokens, cost),
+        budget=Budget(requests, tokens, None if cost is None else arguments.instance("cost", cost, (int, float), "a number")),
         folder=None if store is None else Path(arguments.path("store", store)),
         fresh=arguments.truth("fresh", fresh),
         progress=progress,

@@ -25,6 +25,7 @@ SOUND: dict[str, tuple[object, ...]] = {
     "b": (LETTER, {}),
     "base": ("", "aug:a"),
     "batch": (1, 3),
+    "cases": ([{"input": "a letter"}],),
     "count": (1, 2),
     "description": ("A letter",),
     "distribute": (0, 3),
