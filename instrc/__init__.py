@@ -37,8 +37,9 @@ Run a program; `Scripted` answers for the model here:
     run = instrc.run('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted([{}]))
     assert run.status == "done"
 
-`await instrc.run_async(…)` is the same for asynchronous code.  With `engine="durable"` or `"temporal"` and an `id`, a later
-process finds the run: `instrc.find_run(id)`, `await instrc.find_run_async(id)`, or all: `instrc.runs(status="held")`.
+`await instrc.run_async(…)` is the same for asynchronous code, as `evaluate_async` is for `evaluate`.
+With `engine="durable"` or `"temporal"` and an `id`, a later process finds the run: `instrc.find_run(id)`,
+`await instrc.find_run_async(id)`, or all: `instrc.runs(status="held")`.
 `Run.retry()` continues a failed run, `Run.fork()` begins another one with its results.
 `instrc.close_stores()` closes what was opened.
 
