@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from instrc.runtime.engine import Question, RunReport, words_of
+from instrc.runtime.traces import Event
 from instrc.schema.validation import is_valid
 from instrc.server.access import Caller
 from instrc.server.door import caller_of
@@ -93,3 +94,27 @@ class Identified:
         """Let a request in, or refuse it."""
         caller_of(Request(scope))
         await self.app(scope, receive, send)
+
+
+async def open_stream(request: Request, caller: Caller, source: AsyncIterator[str]) -> AsyncIterator[str]:
+    """Yield what a source does, as one of the streams that a caller may have open."""
+    streams = request.app.state.streams
+    streams.enter(caller.name)
+    try:
+        async for each in source:
+            yield each
+    finally:
+        streams.leave(caller.name)
+
+
+def steps_done(trace: list[Event], seen: int) -> list[str]:
+    """Return the steps that a trace tells to be done, behind a number of its events."""
+    named: dict[str | None, list[str]] = {}
+    done: list[str] = []
+    for number, event in enumerate(trace):
+        steps = event.get("steps", event.get("step"))
+        if isinstance(steps, list | str):
+            named[event.get("id")] = [steps] if isinstance(steps, str) else steps
+        if number >= seen and event["event"] in {"answered", "returned", "told"}:
+            done += named.get(event.get("id"), [])
+    return done

@@ -1,0 +1,145 @@
+"""The service over AG-UI: each program is an agent, a question interrupts its run, and the next request resumes it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from functools import partial
+from typing import Final
+
+from ag_ui.core import events, types
+from ag_ui.encoder import EventEncoder
+from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+from instrc.server.access import Caller
+from instrc.server.exchange import answer_of, asked_of_people, ended_words, open_stream, result_of, standings, steps_done
+from instrc.server.http import caller_of
+from instrc.server.run_service import QuestionInfo, RunService
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, as_object
+
+THREAD: Final = "agui.thread"
+"""The name of the metadata of a run that keeps its thread: a request is a run of the protocol, our run is its thread."""
+REASON: Final = "question"
+"""Why a run is interrupted: a person is asked."""
+
+
+def agui_routes(service: RunService) -> list[BaseRoute]:
+    """Return the route of the protocol: `/agui/PROGRAM` takes the inputs or the answers of a thread, and streams its events."""
+
+    async def endpoint(request: Request) -> Response:
+        caller = caller_of(request)
+        try:
+            asked = types.RunAgentInput.model_validate_json(await request.body())
+        except ValidationError as error:
+            reason = "; ".join(f"{'/'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+            raise CompileError([problems.serving.InvalidRequest(reason=reason)]) from None
+        run, after = await _taken(service, caller, request.path_params["program"], asked)
+        source = _told(service, caller, asked, run, after)
+        return StreamingResponse(open_stream(request, caller, source), media_type="text/event-stream")
+
+    return [Route("/agui/{program}", endpoint, methods=["POST"])]
+
+
+async def _taken(service: RunService, caller: Caller, program: str, asked: types.RunAgentInput) -> tuple[str, int]:
+    """Begin the run of a thread, or answer its questions; return the run, and how many of its events the client has seen."""
+    await service.program(caller, program)
+    found = (await service.runs(caller, metadata={THREAD: asked.thread_id}, limit=1)).rows
+    if not asked.resume:
+        inputs = _inputs_of(asked, "prompt" in as_object((await service.program(caller, program)).inputs["properties"]))
+        key = f"agui:{asked.thread_id}:{asked.run_id}"
+        info = await service.start(caller, program, inputs, key=key, metadata={THREAD: asked.thread_id})
+        return info.report.run, 0
+    if not found:
+        raise CompileError([problems.serving.InvalidRequest(reason="the thread has no run to resume", pointer="/threadId")])
+    run = found[0].run
+    after = len(await service.trace(caller, run))
+    for entry in asked.resume:
+        if entry.status == "resolved":
+            question = (await service.question(caller, run, entry.interrupt_id)).question
+            await service.answer(caller, run, question.id, answer_of(entry.payload, question.schema))
+    return run, after
+
+
+def _inputs_of(asked: types.RunAgentInput, takes_words: bool) -> Json:  # noqa: FBT001  -- said by its name
+    """Return the inputs of a run: `forwardedProps.input`, and the last words of the user as its prompt."""
+    given = asked.forwarded_props.get("input") if isinstance(asked.forwarded_props, dict) else None
+    said = [each.content for each in asked.messages if isinstance(each, types.UserMessage)]
+    words = said[-1] if said else None
+    if isinstance(words, list):
+        words = "\n".join(part.text for part in words if isinstance(part, types.TextPart))
+    if isinstance(words, str) and takes_words and (given is None or (isinstance(given, dict) and "prompt" not in given)):
+        return {"prompt": words, **(given or {})}
+    result: Json = {} if given is None else given
+    return result
+
+
+async def _told(service: RunService, caller: Caller, asked: types.RunAgentInput, run: str, after: int) -> AsyncIterator[str]:
+    """Yield the events of a run until it has ended or waits for a person, each as the protocol's library writes it."""
+    encoder = EventEncoder()
+    yield encoder.encode(events.RunStartedEvent(thread_id=asked.thread_id, run_id=asked.run_id, protocol_version="1.0"))
+    try:
+        async for event in _events(service, caller, asked, run, after):
+            yield encoder.encode(event)
+    except CompileError as error:
+        first = error.problems[0]
+        yield encoder.encode(events.RunErrorEvent(message=first.message, code=first.name))
+
+
+async def _events(
+    service: RunService, caller: Caller, asked: types.RunAgentInput, run: str, seen: int
+) -> AsyncIterator[events.BaseEvent]:
+    async for info in standings(service, caller, run):
+        trace = await service.trace(caller, run)
+        for step in steps_done(trace, seen):
+            yield events.StepStartedEvent(step_name=step)
+            yield events.StepFinishedEvent(step_name=step)
+        seen = len(trace)
+        if asked_of_people(info.report) or info.report.status not in {"running", "waiting"}:
+            break
+    report = info.report
+    finished = partial(events.RunFinishedEvent, thread_id=asked.thread_id, run_id=asked.run_id)
+    if waits := asked_of_people(report):
+        interrupts = [_interrupt(await service.question(caller, run, each.id)) for each in waits]
+        outcome = events.RunFinishedInterruptOutcome(interrupts=interrupts)
+        yield finished(outcome=outcome)
+    elif report.status in {"failed", "held"}:
+        yield events.RunErrorEvent(message=ended_words(report), code=report.status)
+    elif report.status == "done":
+        value = result_of(report)
+        for each in _message(run, value if isinstance(value, str) else dumps(value)):
+            yield each
+        yield finished(result=value, outcome=events.RunFinishedSuccessOutcome())
+    else:
+        for each in _message(run, ended_words(report)):
+            yield each
+        yield finished(outcome=events.RunFinishedCancelledOutcome())
+
+
+def _message(run: str, words: str) -> list[events.BaseEvent]:
+    """Return the events of a message of the agent."""
+    name = f"{run}-result"
+    return [
+        events.TextMessageStartEvent(message_id=name, role="assistant"),
+        *([events.TextMessageContentEvent(message_id=name, delta=words)] if words else []),
+        events.TextMessageEndEvent(message_id=name),
+    ]
+
+
+def _interrupt(info: QuestionInfo) -> types.Interrupt:
+    """Return a question as an interrupt."""
+    question = info.question
+    shown = question.show if isinstance(question.show, str) else dumps(question.show)
+    return types.Interrupt(
+        id=question.id,
+        reason=REASON,
+        message=shown,
+        response_schema=question.schema if isinstance(question.schema, dict) else {"not": {}} if question.schema is False else {},
+        expires_at=None if info.due is None else datetime.fromtimestamp(info.due, UTC).isoformat(),
+        metadata={"steps": list(question.steps), "show": question.show},
+    )
