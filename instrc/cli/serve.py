@@ -74,7 +74,8 @@ def serve_command(
         kept = engine(store, engine_name, watch=hub.saw)
         service = hosting.service_at(launchers, kept, store_place(store), hub)
         write_error(f"serving {', '.join(launchers)} at http://{host}:{port}/v1, for people at http://{host}:{port}/inbox\n")
-        run_to_end(hosting.serve(service, host, port, tell_line))
+        routes, beside = hosting.protocols_of(service, [], f"http://{host}:{port}")
+        run_to_end(hosting.serve(service, host, port, tell_line, routes=routes, beside=beside))
 
 
 def _keep_keys(

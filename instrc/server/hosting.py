@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Final
+from urllib.parse import quote
 
 import uvicorn
 from starlette.routing import BaseRoute
@@ -22,8 +23,9 @@ from instrc.server.door import Identify
 from instrc.server.http import Beside, app_of
 from instrc.server.identity import Identity, ProviderKeys
 from instrc.server.inbox import Inbox
-from instrc.server.records import Records
+from instrc.server.records import Records, RunChange
 from instrc.server.run_service import Hub, RunService
+from instrc.server.webhooks import AddressRules, Webhooks, webhook_routes
 from instrc.vibes.project import Project
 from instrc.vibes.settings import read_settings
 
@@ -86,6 +88,35 @@ def identity_of(service: RunService) -> Identity:
     oidc = service.settings.oidc
     keys = None if oidc is None else ProviderKeys(oidc.jwks, folder)
     return Identity(service.records, service.settings, service.signer, keys)
+
+
+def protocols_of(service: RunService, tools: Iterable[Prepared], address: str) -> tuple[list[BaseRoute], list[Beside]]:
+    """Return webhooks, and the protocols whose libraries are installed: their routes, and what runs beside the service."""
+    address = service.settings.url or address
+    page = f"{address}/inbox/question/"
+
+    def link(change: RunChange) -> str:
+        asked = change.body.get("question")
+        return f"{address}/inbox/runs/{change.run}" if asked is None else page + quote(f"{change.run}:{asked}", safe="")
+
+    hooks = Webhooks(service.records, AddressRules.of(service.settings.networks), link)
+    routes = webhook_routes(hooks)
+    beside: list[Beside] = [hooks.beside]
+    with suppress(ModuleNotFoundError):
+        from instrc.server.mcp_runs import RunOffers, mcp_mount  # an extra
+
+        route, running = mcp_mount(RunOffers(tools, service), lambda run, asked: page + quote(f"{run}:{asked}", safe=""))
+        routes.append(route)
+        beside.append(running)
+    with suppress(ModuleNotFoundError):
+        from instrc.server.a2a import a2a_routes  # an extra
+
+        routes += a2a_routes(service, hooks)
+    with suppress(ModuleNotFoundError):
+        from instrc.server.agui import agui_routes  # an extra
+
+        routes += agui_routes(service)
+    return routes, beside
 
 
 async def serve(

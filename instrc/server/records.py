@@ -157,6 +157,7 @@ ChangeKind: TypeAlias = Literal[
     "run.cancelled",
     "run.deleted",
     "question.opened",
+    "question.due",
     "question.claimed",
     "question.released",
     "question.voted",
@@ -423,6 +424,12 @@ class Records:
         with self.engine.connect() as connection:
             row = connection.execute(query).first()
             return None if row is None else _question_row(row)
+
+    def due(self, after: float, until: float) -> list[QuestionRow]:
+        """Return the open questions that are due after a moment, until another."""
+        query = questions_query(None, None, None, None, None, until, None).where(QUESTIONS.c.due >= after)
+        with self.engine.connect() as connection:
+            return [_question_row(row) for row in connection.execute(query)]
 
     def candidates(self, run: str, question: str) -> frozenset[str]:
         """Return who may answer a question."""

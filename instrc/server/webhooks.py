@@ -5,28 +5,34 @@ from __future__ import annotations
 import asyncio
 import secrets
 from base64 import b64encode
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from random import uniform
 from ssl import SSLContext
 from time import time
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 import httpcore
 import httpx
 import sqlalchemy as sa
 from httpcore._backends.auto import AutoBackend
 from standardwebhooks import Webhook
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
 
 from instrc import problems
 from instrc.problems.problem import CompileError
-from instrc.server.records import RunChange
+from instrc.runtime.activities import complaints
+from instrc.server.access import ALL, Caller
+from instrc.server.http import caller_of, json_response
+from instrc.server.records import Records, RunChange
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import JsonObject, as_object, as_texts
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, as_texts
 
 # Which addresses a webhook may have.
 
@@ -286,6 +292,10 @@ _AT_ONCE: Final = 4
 _KEPT: Final = 30 * 86400.0
 """Seconds for which the log of deliveries is kept."""
 
+SOON: Final = 3600.0
+"""Seconds before an answer is due at which people are reminded; who has less time is told of the opening alone."""
+_DUE: Final = "due"
+
 Form: TypeAlias = Callable[[Hook, str], Awaitable[tuple[str, dict[str, str]] | None]]
 """Makes the body and the headers of a message for a webhook, of the run's id; `None` if there is nothing to tell."""
 
@@ -298,16 +308,18 @@ def pause_after(attempts: int) -> float:
 class Webhooks:
     """The webhooks of a store."""
 
-    def __init__(self, database: sa.Engine, rules: AddressRules, link: Callable[[RunChange], str]) -> None:
-        """`link` gives the address at which a person sees what has changed."""
-        self.database = database
+    def __init__(self, records: Records, rules: AddressRules, link: Callable[[RunChange], str]) -> None:
+        """Listen to the records of a service; `link` gives the address at which a person sees what has changed."""
+        self.records = records
+        self.database: sa.Engine = records.engine
         self.rules = rules
         self.link = link
         self.forms: dict[str, Form] = {}
         """Other forms of messages, by their names."""
         self._noted = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        tables.create_all(database)
+        tables.create_all(self.database)
+        records.listeners.append(self.listen)
 
     # --- who is told --------------------------------------------------------------------------------------------------------
 
@@ -412,17 +424,42 @@ class Webhooks:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._noted.set)
 
+    def remind(self) -> int:
+        """Tell of the open questions that are due within an hour, once; return how many."""
+        now = time()
+        told = float(self.records.cursor(_DUE) or now)
+        found = self.records.due(told, now + SOON)
+        for each in found:
+            self.records.tell(RunChange("question.due", each.run, each.program, {"question": each.question.id}))
+        self.records.move_cursor(_DUE, str(max(told, now + SOON)))
+        return len(found)
+
     # --- deliver ------------------------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def beside(self) -> AsyncIterator[None]:
+        """Deliver what is due as long as a service serves."""
+        stop = asyncio.Event()
+        task = asyncio.create_task(self.serve(stop))
+        try:
+            yield
+        finally:
+            stop.set()
+            self._noted.set()
+            await task
 
     async def serve(self, stop: asyncio.Event, every: float = 1.0) -> None:
         """Deliver what is due, until it is told to stop."""
-        swept = 0.0
+        swept = reminded = 0.0
         self._loop = asyncio.get_running_loop()
         while not stop.is_set():
             self._noted.clear()
             if await self.deliver() == 0:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._noted.wait(), every)
+            if time() - reminded > 60:
+                reminded = time()
+                await asyncio.to_thread(self.remind)
             if time() - swept > 3600:
                 swept = time()
                 await asyncio.to_thread(self._sweep)
@@ -515,3 +552,65 @@ def _hook_of(row: sa.Row[tuple[object, ...]]) -> Hook:
     return Hook(
         row.id, row.url, events, programs, row.run, row.form, row.owner, row.made, row.disabled, as_object(loads(row.details))
     )
+
+
+# Who is told, over HTTP: for an `admin` of all programs.
+
+
+_NAMES: Final[JsonObject] = {"type": "array", "items": {"type": "string"}, "maxItems": 100}
+_ASKED: Final[JsonObject] = {
+    "type": "object",
+    "properties": {"url": {"type": "string", "maxLength": 2000}, "events": {**_NAMES, "minItems": 1}, "programs": _NAMES},
+    "required": ["url"],
+    "additionalProperties": False,
+}
+
+
+def webhook_routes(hooks: Webhooks) -> list[BaseRoute]:
+    """Return the routes at which webhooks are made, listed and removed."""
+
+    def require_admin(request: Request) -> Caller:
+        caller = caller_of(request)
+        caller.require("admin", ALL, "manage webhooks")
+        return caller
+
+    async def listed(request: Request) -> Response:
+        require_admin(request)
+        return json_response({"items": [_hook_json(each) for each in await hooks.hooks()]})
+
+    async def made(request: Request) -> Response:
+        caller, raw = require_admin(request), await request.body()
+        try:
+            body = loads(raw)
+        except ValueError as error:
+            raise CompileError([problems.serving.InvalidRequest(reason=f"the body is not JSON: {error}")]) from None
+        wrong = complaints(body, _ASKED)
+        if wrong:
+            raise CompileError(problems.serving.InvalidRequest(reason=each["message"], pointer=each["pointer"]) for each in wrong)
+        given = as_object(body)
+        events, programs = (
+            as_texts(given.get(name, default)) for name, default in (("events", list[Json](EVENTS)), ("programs", []))
+        )
+        hook, secret = await hooks.add(as_text(given["url"]), owner=caller.name, events=events, programs=programs)
+        return json_response({**_hook_json(hook), "secret": secret}, 201, {"Location": f"/v1/webhooks/{hook.id}"})
+
+    async def removed(request: Request) -> Response:
+        require_admin(request)
+        return json_response(None, 204 if await hooks.remove(request.path_params["hook"]) else 404)
+
+    async def logged(request: Request) -> Response:
+        require_admin(request)
+        found = await hooks.deliveries(request.path_params["hook"])
+        return json_response({"items": [cast("JsonObject", asdict(each)) for each in found]})
+
+    return [
+        Route("/v1/webhooks", listed, methods=["GET"]),
+        Route("/v1/webhooks", made, methods=["POST"]),
+        Route("/v1/webhooks/{hook}", removed, methods=["DELETE"]),
+        Route("/v1/webhooks/{hook}/deliveries", logged, methods=["GET"]),
+    ]
+
+
+def _hook_json(hook: Hook) -> JsonObject:
+    told = {key: value for key, value in asdict(hook).items() if key in {"id", "url", "owner", "made", "disabled"}}
+    return {**told, "events": list(hook.events), "programs": list(hook.programs)}

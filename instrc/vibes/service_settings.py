@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from ipaddress import ip_network
 from typing import Final, TypeAlias
 
 from msgspec import Struct, field
@@ -13,7 +14,7 @@ from instrc.text.durations import is_span, seconds
 
 ROLES: Final = ("viewer", "starter", "answerer", "operator", "author", "admin")
 """What somebody may do with a program: see its runs, start some, answer, operate them, edit it, all of that."""
-_SERVE = ("roles", "groups", "hosts", "oidc", "claim", "rate", "streams", "body")
+_SERVE = ("roles", "groups", "hosts", "oidc", "claim", "rate", "streams", "body", "networks", "url")
 _OIDC = ("issuer", "audience", "jwks", "groups", "name")
 _PEOPLE = ("candidates", "due")
 Wrong: TypeAlias = Callable[..., None]
@@ -62,6 +63,10 @@ class ServiceSettings(Struct, frozen=True):
     """Open event streams of one caller."""
     body: int = 1024 * 1024
     """Bytes of a request."""
+    networks: tuple[str, ...] = ()
+    """Inner networks to which webhooks may be sent, as `10.1.0.0/16`."""
+    url: str | None = None
+    """The address by which people reach the service; links begin with it."""
 
     def people_of(self, program: str, step: str) -> PeopleSettings:
         """Return who answers the questions of a step: the closest entry."""
@@ -93,6 +98,8 @@ def service_settings(serve: object, people: object, wrong: Wrong) -> ServiceSett
         hosts=_texts("serve.hosts", table.get("hosts", []), wrong),
         oidc=_oidc(table["oidc"], wrong) if "oidc" in table else None,
         claim=claim or ServiceSettings().claim,
+        networks=_networks(table.get("networks", []), wrong),
+        url=_url(table["url"], wrong) if "url" in table else None,
         **numbers,
     )
 
@@ -119,6 +126,24 @@ def _oidc(given: object, wrong: Wrong) -> OidcSettings | None:
         wrong("serve.oidc", f"it needs {', '.join(f'`{key}`' for key in missing)}", word="oidc")
         return None
     return OidcSettings(**texts) if texts.keys() == table.keys() and texts.keys() <= set(_OIDC) else None
+
+
+def _networks(given: object, wrong: Wrong) -> tuple[str, ...]:
+    found = _texts("serve.networks", given, wrong)
+    for each in found:
+        try:
+            ip_network(each)
+        except ValueError as error:
+            wrong("serve.networks", f"{error}; write a network as `10.1.0.0/16`", word=each)
+            return ()
+    return found
+
+
+def _url(given: object, wrong: Wrong) -> str | None:
+    if isinstance(given, str) and re.fullmatch(r"https?://[^/?#\s]+(/[^?#\s]*)?", given):
+        return given.rstrip("/")
+    wrong("serve.url", "write the address of the service as `https://desk.example.com`", word="url")
+    return None
 
 
 def _table(name: str, given: object, wrong: Wrong) -> dict[str, object]:

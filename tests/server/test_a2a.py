@@ -317,8 +317,7 @@ def test_a_task_is_pushed_to_an_address_that_passes_the_check(tmp_path: Path) ->
 
     async def body(receiver: str) -> None:
         made = service(tmp_path, records=str(tmp_path))
-        hooks = Webhooks(made.records.engine, AddressRules.of(["127.0.0.0/8"]), lambda _: "")
-        made.records.listeners.append(hooks.listen)
+        hooks = Webhooks(made.records, AddressRules.of(["127.0.0.0/8"]), lambda _: "")
         async with agent(made, webhooks=hooks) as client:
             request = message(text("x"))
             config = pb.TaskPushNotificationConfig(id="p", url=f"{receiver}/push", token="t0ken")  # noqa: S106  -- no secret

@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from http_server import Answer, Asked, serving
+from http_server import Answer, Asked
+from http_server import serving as receiving
+from serving import ANN, BOSS, client, go, service
 from standardwebhooks import Webhook
 
 from instrc import CompileError
@@ -31,8 +33,7 @@ class Server:
 
     def __init__(self, folder: Path, rules: AddressRules = HERE) -> None:
         self.records = Records(str(folder))
-        self.hooks = Webhooks(self.records.engine, rules, lambda change: f"https://desk.example/runs/{change.run}")
-        self.records.listeners.append(self.hooks.listen)
+        self.hooks = Webhooks(self.records, rules, lambda change: f"https://desk.example/runs/{change.run}")
         self.asked: list[Asked] = []
         self.says: Callable[[Asked], Answer] = lambda _: Answer(b"")
 
@@ -52,7 +53,7 @@ class Server:
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[tuple[Server, str]]:
     made = Server(tmp_path)
-    with serving(made.answer) as address:
+    with receiving(made.answer) as address:
         yield made, address
     made.records.close()
 
@@ -193,7 +194,8 @@ def test_a_webhook_that_is_removed_is_told_nothing(server: tuple[Server, str]) -
 
 def test_two_servers_send_a_message_once(server: tuple[Server, str]) -> None:
     made, address = server
-    other = Webhooks(made.records.engine, HERE, made.hooks.link)
+    other = Webhooks(made.records, HERE, made.hooks.link)
+    made.records.listeners.remove(other.listen)  # as in another process, which hears of its own changes
 
     async def play() -> None:
         await made.hooks.add(address, owner="ann")
@@ -204,6 +206,24 @@ def test_two_servers_send_a_message_once(server: tuple[Server, str]) -> None:
 
     asyncio.run(play())
     assert len(made.asked) == 20
+
+
+def test_people_are_reminded_once_of_what_is_due_within_an_hour(server: tuple[Server, str]) -> None:
+    made, address = server
+    now = webhooks.time()
+
+    def opening(question: Question) -> Opening:
+        return Opening(["*"], now + {"soon": 1800, "later": 5400, "over": -10}[question.id])
+
+    async def play() -> None:
+        await made.hooks.add(address, owner="ann", events=["question.due"])
+        asked = tuple(Question(each, (each,), None, {}) for each in ("soon", "later", "over"))
+        made.records.note(RunReport("r1", "mail", "waiting", None, asked, began=1.0), opening)
+        assert [made.hooks.remind(), made.hooks.remind()] == [1, 0]
+        await made.hooks.deliver()
+
+    asyncio.run(play())
+    assert [json.loads(each.body)["data"]["question"] for each in made.asked] == ["soon"]
 
 
 def test_the_loop_sends_soon_after_something_happened(server: tuple[Server, str]) -> None:
@@ -309,7 +329,8 @@ def test_a_name_that_leads_inside_after_the_check_is_not_followed(
     made, address = server
     port = address.rpartition(":")[2]
     _named(monkeypatch, ["1.1.1.1"], ["127.0.0.1"])
-    strict = Webhooks(made.records.engine, AddressRules(), made.hooks.link)
+    strict = Webhooks(made.records, AddressRules(), made.hooks.link)
+    made.records.listeners.remove(strict.listen)
 
     async def play() -> Any:
         hook, _ = await strict.add(f"https://rebind.example:{port}/", owner="ann")
@@ -391,3 +412,23 @@ def test_an_endless_answer_is_read_to_a_limit() -> None:
 def test_an_answer_that_is_no_http_is_an_error_in_words(said: bytes) -> None:
     with _raw(lambda taken: taken.sendall(said)) as address, pytest.raises(OSError, match=r".+"):
         asyncio.run(webhooks.post(address, "{}", {}, HERE))
+
+
+def test_an_admin_manages_webhooks_over_http(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        hooks = Webhooks(made.records, AddressRules(), lambda _: "")
+        async with client(made, BOSS, routes=webhooks.webhook_routes(hooks)) as http:
+            for wrong, status in (({}, 400), ({"url": 1}, 400), ({"url": "https://10.0.0.1/"}, 422), ({"url": "x", "y": 1}, 400)):
+                assert (await http.post("/v1/webhooks", json=wrong)).status_code == status
+            added = await http.post("/v1/webhooks", json={"url": "https://1.1.1.1/", "events": ["run.done"]})
+            assert (added.status_code, added.json()["secret"][:6]) == (201, "whsec_")
+            (listed,) = (await http.get("/v1/webhooks")).json()["items"]
+            assert "secret" not in listed
+            assert (await http.get(f"{added.headers['location']}/deliveries")).json() == {"items": []}
+            assert [(await http.delete(added.headers["location"])).status_code for _ in range(2)] == [204, 404]
+        async with client(service(tmp_path / "b"), ANN, routes=webhooks.webhook_routes(hooks)) as http:
+            assert (await http.get("/v1/webhooks")).status_code == 403
+            assert (await http.post("/v1/webhooks", json={"url": "https://1.1.1.1/"})).status_code == 403
+
+    go(body())
