@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Final, TypeVar, cast
 
@@ -134,7 +134,8 @@ class RunOffers(Offers):
 
         schema = inputs_schema(launcher.prepared)
         goes_on = "Starts a run, which goes on by itself, and gives its id: `run_status` tells how it stands."
-        described: JsonObject = {**schema, "description": f"{schema['description']}.\n{goes_on}"}
+        title = as_text(schema["description"]).partition("\n")[0]
+        described: JsonObject = {**schema, "title": title, "description": f"{schema['description']}.\n{goes_on}"}
         self.offer(name, described, call, STANDING, hints=_BEGINS, program=name)
 
     async def _status(self, caller: Caller, given: JsonObject) -> Json:
@@ -317,8 +318,8 @@ class RunTasks:
         caller = caller_in(context)
         if params.request_state is not None:
             run = params.request_state
-            await self._take(caller, run, cast("dict[str, object]", params.input_responses or {}))
-            return await self._followed(context, caller, run)
+            wrong = await self._take(caller, run, cast("dict[str, object]", params.input_responses or {}))
+            return await self._followed(context, caller, run, wrong)
         _, inputs = self.offers.read(params.name, cast("Json", params.arguments or {}))
         assert offer.program is not None
         info = await self.service.start(caller, offer.program, inputs)
@@ -330,7 +331,7 @@ class RunTasks:
             return result_of_call(standing_of(info))
         return await self._followed(context, caller, info.report.run)
 
-    async def _followed(self, context: Context, caller: Caller, run: str) -> Answered:
+    async def _followed(self, context: Context, caller: Caller, run: str, wrong: Mapping[str, str] | None = None) -> Answered:
         """Tell of progress, let people be asked, and return how the run has ended; a call that is cancelled cancels it."""
         done = 0
         try:
@@ -341,7 +342,10 @@ class RunTasks:
                 if asked and not _asks_people(context):
                     break
                 if asked and not context.session.can_send_request:
-                    requests: mcp_types.InputRequests = {each.id: elicitation_of(each, self.link(run, each.id)) for each in asked}
+                    requests: mcp_types.InputRequests = {
+                        each.id: _again(elicitation_of(each, self.link(run, each.id)), (wrong or {}).get(each.id))
+                        for each in asked
+                    }
                     return mcp_types.InputRequiredResult(input_requests=requests, request_state=run)
                 if asked and not await self._elicit(context, caller, run, asked):
                     break
@@ -382,8 +386,9 @@ class RunTasks:
                     request = _again(request, _said(error))
         return True
 
-    async def _take(self, caller: Caller, run: str, responses: dict[str, object]) -> None:
-        """Take what people have answered; what nobody asks any more is left alone."""
+    async def _take(self, caller: Caller, run: str, responses: dict[str, object]) -> dict[str, str]:
+        """Take what people have answered; return what is wrong with it. What nobody asks any more is left alone."""
+        wrong: dict[str, str] = {}
         info = await self.service.run(caller, run)
         asked = {each.id: each for each in asked_of_people(info.report)}
         for name, response in responses.items():
@@ -392,7 +397,13 @@ class RunTasks:
             result = response if isinstance(response, mcp_types.ElicitResult) else mcp_types.ElicitResult.model_validate(response)
             is_answer, data = answer_in(asked[name], result)
             if is_answer:
-                await self.service.answer(caller, run, name, data)
+                try:
+                    await self.service.answer(caller, run, name, data)
+                except CompileError as error:
+                    if not isinstance(error.problems[0], problems.runs.RejectedAnswer):
+                        raise
+                    wrong[name] = _said(error)
+        return wrong
 
     # --- the methods of the extension ---------------------------------------------------------------------------------------
 
@@ -419,10 +430,12 @@ class RunTasks:
     async def _update(self, context: Context, params: _UpdateParams) -> JsonObject:
         caller, _ = await self._task(context, params.task_id)
         try:
-            await _known(self._take(caller, params.task_id, params.input_responses))
+            wrong = await _known(self._take(caller, params.task_id, params.input_responses))
         except ValueError as error:
             message = str(error).partition("\n")[0]
             raise MCPError(code=mcp_types.INVALID_PARAMS, message=f"a response cannot be read: {message}") from None
+        if wrong:
+            raise MCPError(code=mcp_types.INVALID_PARAMS, message="; ".join(wrong.values()))
         return {"resultType": "complete"}
 
     async def _cancel(self, context: Context, params: _TaskParams) -> JsonObject:
@@ -442,7 +455,9 @@ def _said(error: CompileError) -> str:
     return "; ".join(each.message for each in error.problems)
 
 
-def _again(request: mcp_types.ElicitRequest, said: str) -> mcp_types.ElicitRequest:
+def _again(request: mcp_types.ElicitRequest, said: str | None) -> mcp_types.ElicitRequest:
+    if said is None:
+        return request
     params = request.params.model_copy(update={"message": f"{said}\n{request.params.message}"})
     return mcp_types.ElicitRequest(params=params)
 

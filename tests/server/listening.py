@@ -39,10 +39,10 @@ async def at_port(app: Starlette) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def listening(made: RunService, *people: Caller, routes: Any) -> AsyncIterator[str]:
+async def listening(made: RunService, *people: Caller, routes: Any, beside: Any = ()) -> AsyncIterator[str]:
     """Serve a service to people who are known by their names; to everybody if there are none."""
     identify = knowing({each.name: each for each in people}) if people else None
-    async with at_port(app_of(made, identify=identify, routes=routes)) as address:
+    async with at_port(app_of(made, identify=identify, routes=routes, beside=beside)) as address:
         try:
             yield address
         finally:
