@@ -9,14 +9,15 @@ import asyncio
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Required, TextIO, TypeAlias, TypedDict, cast
+from typing import ClassVar, Final, Literal, Required, TextIO, TypeAlias, TypedDict, cast
 from weakref import WeakKeyDictionary
 
 import mcp_types
 from mcp.client import Client
+from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
 from mcp.client.stdio import StdioServerParameters, get_default_environment, stdio_client
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
@@ -134,7 +135,8 @@ class _Session:
         under_way: set[asyncio.Task[None]] = set()
         try:
             address = self.server.address
-            async with Client(address if isinstance(address, str) else stdio_client(address, _error_stream())) as client:
+            transport = address if isinstance(address, str) else stdio_client(address, _error_stream())
+            async with Client(transport, extensions=[_Tasks()]) as client:
                 names = {bare_name(tool.name): tool.name for tool in await _tools(client)}
                 while True:
                     try:
@@ -211,6 +213,67 @@ async def _answer(
     else:
         if not answer.done():
             answer.set_result(value)
+
+
+# A tool that answers with a task, of the extension of SEP-2663: it is looked at until it has ended.
+
+
+_TASKS: Final = "io.modelcontextprotocol/tasks"
+LONGEST_POLL: Final = 60.0
+"""Seconds between two looks at a task, whatever its server says."""
+
+
+class _Task(mcp_types.Result):
+    """A task that a call has begun."""
+
+    result_type: Literal["task"] = "task"
+    task_id: str
+
+
+class _TaskState(mcp_types.Result):
+    """How a task stands."""
+
+    status: str
+    status_message: str | None = None
+    poll_interval_ms: float | None = None
+    result: dict[str, object] | None = None
+
+
+class _TaskParams(mcp_types.RequestParams):
+    task_id: str
+
+
+class _TaskRequest(mcp_types.Request[_TaskParams, Literal["tasks/get", "tasks/cancel"]]):
+    name_param: ClassVar[str | None] = "taskId"
+    method: Literal["tasks/get", "tasks/cancel"]
+    params: _TaskParams
+
+
+class _Tasks(ClientExtension):
+    """Takes tasks as what they bring in the end. One that asks a person is cancelled: an activity has nobody to ask."""
+
+    identifier = _TASKS
+
+    def claims(self) -> Sequence[ResultClaim[_Task]]:
+        """Return what a call may give, beside its result."""
+        return [ResultClaim(result_type="task", model=_Task, resolve=_result_of_task)]
+
+
+async def _result_of_task(task: _Task, context: ClaimContext) -> mcp_types.CallToolResult:
+    params = _TaskParams(task_id=task.task_id)
+    while True:
+        state = await context.session.send_request(_TaskRequest(method="tasks/get", params=params), _TaskState)
+        match state.status:
+            case "completed":
+                return mcp_types.CallToolResult.model_validate(state.result)
+            case "failed" | "cancelled":
+                message = f"the task of the tool has {state.status}: {state.status_message or ''}".rstrip(": ")
+                raise ActivityError(message, code=f"task-{state.status}", retry=False)
+            case "input_required":
+                await context.session.send_request(_TaskRequest(method="tasks/cancel", params=params), mcp_types.EmptyResult)
+                message = "the tool asks a person, which an activity cannot: make the question a step of the process"
+                raise ActivityError(message, code="input-required", retry=False)
+        await asyncio.sleep(min(max((state.poll_interval_ms or 1000) / 1000, 0.05), LONGEST_POLL))
 
 
 def _tool_name(activity: str, names: Mapping[str, str]) -> str:

@@ -17,8 +17,8 @@ from starlette.routing import BaseRoute, Route
 from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.server.access import Caller
+from instrc.server.door import caller_of
 from instrc.server.exchange import answer_of, asked_of_people, ended_words, open_stream, result_of, standings, steps_done
-from instrc.server.http import caller_of
 from instrc.server.run_service import QuestionInfo, RunService
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_object

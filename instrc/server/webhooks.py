@@ -29,7 +29,7 @@ from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import complaints
 from instrc.server.access import ALL, Caller
-from instrc.server.http import caller_of, json_response
+from instrc.server.door import caller_of, json_response
 from instrc.server.records import Records, RunChange
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, as_texts
