@@ -239,14 +239,14 @@ class _TaskState(mcp_types.Result):
     result: dict[str, object] | None = None
 
 
-class _TaskParams(mcp_types.RequestParams):
+class _TaskPlace(mcp_types.RequestParams):
     task_id: str
 
 
-class _TaskRequest(mcp_types.Request[_TaskParams, Literal["tasks/get", "tasks/cancel"]]):
+class _TaskRequest(mcp_types.Request[_TaskPlace, Literal["tasks/get", "tasks/cancel"]]):
     name_param: ClassVar[str | None] = "taskId"
     method: Literal["tasks/get", "tasks/cancel"]
-    params: _TaskParams
+    params: _TaskPlace
 
 
 class _Tasks(ClientExtension):
@@ -260,7 +260,7 @@ class _Tasks(ClientExtension):
 
 
 async def _result_of_task(task: _Task, context: ClaimContext) -> mcp_types.CallToolResult:
-    params = _TaskParams(task_id=task.task_id)
+    params = _TaskPlace(task_id=task.task_id)
     while True:
         state = await context.session.send_request(_TaskRequest(method="tasks/get", params=params), _TaskState)
         match state.status:
