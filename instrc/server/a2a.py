@@ -55,6 +55,8 @@ from instrc.version import __version__
 CARD: Final = "/.well-known/agent-card.json"
 CONTEXT: Final = "a2a.context"
 """The name of the metadata of a run that keeps the context of its task."""
+MOST_PUSHED: Final = 20
+"""Addresses that are told of one task."""
 _STATES: Final[dict[str, pb.TaskState]] = {
     "running": pb.TASK_STATE_WORKING,
     "waiting": pb.TASK_STATE_INPUT_REQUIRED,
@@ -224,14 +226,19 @@ class ServiceHandler(RequestHandler):
 
     async def _followed(self, context: ServerCallContext, info: RunInfo, *, through_questions: bool) -> AsyncGenerator[Event]:
         before = task_of(info)
-        yield before
-        async for now in standings(self.service, _caller(context), info.report.run):
-            task = task_of(now)
-            for event in _updates(before, task):
-                yield event
-            before = task
-            if task.status.state == pb.TASK_STATE_INPUT_REQUIRED and not through_questions:
-                return
+        caller, streams = _caller(context), context.state["streams"]
+        streams.enter(caller.name)
+        try:
+            yield before
+            async for now in standings(self.service, caller, info.report.run):
+                task = task_of(now)
+                for event in _updates(before, task):
+                    yield event
+                before = task
+                if task.status.state == pb.TASK_STATE_INPUT_REQUIRED and not through_questions:
+                    return
+        finally:
+            streams.leave(caller.name)
 
     async def _taken(self, params: pb.SendMessageRequest, context: ServerCallContext) -> RunInfo:
         """Take a message: an answer where it names a task, else the inputs of a run."""
@@ -342,6 +349,8 @@ class ServiceHandler(RequestHandler):
         with _in_their_words():
             await self._info(context, params.task_id)
             params.id = params.id or uuid4().hex
+            if len(await self._hooks().hooks(run=params.task_id)) >= MOST_PUSHED:
+                raise CompileError([problems.serving.TooMuch(what="addresses that are told of a task", limit=MOST_PUSHED)])
             kept = MessageToDict(params)
             await self._hooks().remove(_hook_id(params.task_id, params.id))
             await self._hooks().add(
@@ -462,6 +471,7 @@ class _Context(DefaultServerCallContextBuilder):
     def build(self, request: Request) -> ServerCallContext:
         context = super().build(request)
         context.state["caller"] = caller_of(request)
+        context.state["streams"] = request.app.state.streams
         context.state["base"] = str(request.base_url).removesuffix("a2a/rest/")
         return context
 

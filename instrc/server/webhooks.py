@@ -397,14 +397,9 @@ class Webhooks:
         """Write a change into the outbox, in the transaction that has changed the state; a listener of `Records`."""
         if change.kind not in EVENTS:
             return
-        hooks = map(_hook_of, connection.execute(sa.select(_HOOKS).where(_HOOKS.c.disabled.is_(None))))
-        told = [
-            hook
-            for hook in hooks
-            if change.kind in hook.events
-            and (hook.run is None or hook.run == change.run)
-            and (not hook.programs or change.program in hook.programs)
-        ]
+        of_run = sa.or_(_HOOKS.c.run.is_(None), _HOOKS.c.run == change.run)
+        hooks = map(_hook_of, connection.execute(sa.select(_HOOKS).where(_HOOKS.c.disabled.is_(None), of_run)))
+        told = [hook for hook in hooks if change.kind in hook.events and (not hook.programs or change.program in hook.programs)]
         if told:
             message = f"msg_{secrets.token_hex(12)}"
             row = {"id": message, "type": change.kind, "run": change.run, "at": change.at, "body": self._body(change)}
@@ -543,6 +538,7 @@ class Webhooks:
             [
                 sa.delete(_DELIVERIES).where(_DELIVERIES.c.message.in_(old)),
                 sa.delete(_MESSAGES).where(_MESSAGES.c.at < time() - _KEPT),
+                sa.delete(_HOOKS).where(_HOOKS.c.run.is_not(None), _HOOKS.c.made < time() - _KEPT),
             ]
         )
 

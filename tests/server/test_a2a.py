@@ -26,6 +26,7 @@ from written_processes import TEXT, chunk, process, step
 from instrc.server import a2a, exchange  # the service, in the process of the test
 from instrc.server.a2a import a2a_routes  # the service, in the process of the test
 from instrc.server.webhooks import AddressRules, Webhooks  # the service, in the process of the test
+from instrc.vibes.service_settings import ServiceSettings  # the service, in the process of the test
 
 NUMBERS = {"type": "object", "properties": {"z": {"type": "integer"}, "a": {"type": "array"}}, "required": ["z"]}
 NUMBER = process(userContext1=chunk(step1_number=step(NUMBERS, "prompt")))
@@ -335,6 +336,12 @@ def test_a_task_is_pushed_to_an_address_that_passes_the_check(tmp_path: Path) ->
             await client.delete_task_push_notification_config(pb.DeleteTaskPushNotificationConfigRequest(task_id=run, id="p"))
             listed = await client.list_task_push_notification_configs(pb.ListTaskPushNotificationConfigsRequest(task_id=run))
             assert list(listed.configs) == []
+            for number in range(a2a.MOST_PUSHED):
+                more = pb.TaskPushNotificationConfig(task_id=run, id=f"p{number}", url=f"{receiver}/push")
+                await client.create_task_push_notification_config(more)
+            with pytest.raises((A2AError, A2AClientError), match="at most 20"):
+                await client.create_task_push_notification_config(pb.TaskPushNotificationConfig(task_id=run, url=receiver))
+            await client.delete_task_push_notification_config(pb.DeleteTaskPushNotificationConfigRequest(task_id=run, id="p1"))
             hooks.rules = AddressRules()
             inner = pb.TaskPushNotificationConfig(task_id=run, url="https://169.254.169.254/")
             with pytest.raises((A2AError, A2AClientError), match="own networks"):
@@ -358,5 +365,22 @@ def test_a_program_of_several_people_asks_them_together(tmp_path: Path) -> None:
             for part, name in zip(parts, names, strict=True):
                 part.metadata.update({"question": name})
             assert final(await sent(client, message(*parts, name="m2", task=run))) == "TASK_STATE_COMPLETED"
+
+    go(body())
+
+
+def test_open_streams_of_a_caller_are_bounded(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, settings=ServiceSettings(streams=2))
+        async with agent(made) as client:
+            events = await sent(client, message(text("x")))
+            run = next(each.task.id for each in events if each.HasField("task"))
+            open_ = [client.subscribe(pb.SubscribeToTaskRequest(id=run)) for _ in range(2)]
+            for each in open_:
+                await anext(each)
+            with pytest.raises((A2AError, A2AClientError), match="streams"):
+                await anext(client.subscribe(pb.SubscribeToTaskRequest(id=run)))
+            for each in open_:
+                await each.aclose()
 
     go(body())
