@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from http import HTTPStatus
 from types import ModuleType
 from typing import ClassVar, Final
 
@@ -23,6 +24,7 @@ class Anthropic(Provider):
     package: ClassVar[str] = "anthropic"
     key: ClassVar[str | None] = "ANTHROPIC_API_KEY"
     url: ClassVar[str] = "ANTHROPIC_BASE_URL"
+    envelope: ClassVar[str] = "content"
     tokens: ClassVar[TokenNames] = ("usage", "input_tokens", "output_tokens")
     names: ClassVar[Mapping[str, str]] = {"max_tokens": "max_tokens", "reasoning": "effort"}
     """The library has no temperature any more; models that take one get it under `extra`."""
@@ -67,6 +69,7 @@ class Gemini(Provider):
     package: ClassVar[str] = "google.genai"
     key: ClassVar[str | None] = "GEMINI_API_KEY"
     url: ClassVar[str] = "GEMINI_BASE_URL"
+    envelope: ClassVar[str] = "candidates"
     tokens: ClassVar[TokenNames] = ("usageMetadata", "promptTokenCount", "candidatesTokenCount")
     names: ClassVar[Mapping[str, str]] = {
         "max_tokens": "max_output_tokens",
@@ -179,6 +182,7 @@ class Ollama(Provider):
     target: ClassVar[str] = "ollama-output"
     package: ClassVar[str] = "ollama"
     url: ClassVar[str] = "OLLAMA_HOST"
+    envelope: ClassVar[str] = "message"
     tokens: ClassVar[TokenNames] = (None, "prompt_eval_count", "eval_count")
     names: ClassVar[Mapping[str, str]] = {
         "max_tokens": "num_predict",
@@ -190,7 +194,7 @@ class Ollama(Provider):
 
     def connect(self, library: ModuleType, key: str | None) -> Client:  # noqa: ARG002  -- there is none
         """Return an asynchronous client."""
-        return library.AsyncClient(host=base_url_from(self.url))
+        return library.AsyncClient(host=base_url_from(self.url), event_hooks={"response": [_keep_status]})
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a chat answer in the shape of the payload, with room for all of it: older text is dropped without a word."""
@@ -206,6 +210,22 @@ class Ollama(Provider):
         )
         answered: Json = answer.model_dump(mode="json", exclude_none=True)
         return answered
+
+
+class _OllamaStatusError(Exception):
+    """An answer of a server with a status from 400; the library loses its headers, and breaks at a body that is no object."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], body: str) -> None:
+        super().__init__(f"status {status}: {body}")
+        self.status_code = status
+        self.headers = headers
+
+
+async def _keep_status(response: Client) -> None:
+    """Raise what is wrong with an answer before the library reads it."""
+    if response.status_code >= HTTPStatus.BAD_REQUEST:
+        body = (await response.aread()).decode(errors="replace")
+        raise _OllamaStatusError(response.status_code, response.headers, body)
 
 
 _USUAL_CONTEXT = 4096

@@ -62,7 +62,7 @@ class Fallback:
         if error.after is not None or error.code == "quota" or self._failed[words] >= FAILURES:
             cooldown = getattr(self.models[words], "settings", {}).get("cooldown", COOLDOWN)
             self._until[words] = monotonic() + max(cooldown, error.after or 0.0)
-            self._failed[words] = 0
+            self._failed[words] = FAILURES - 1  # then one request tries it: another failure is enough
 
 
 # How often one model is asked by this process: requests and tokens a minute, and requests at the same time.

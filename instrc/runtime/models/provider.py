@@ -50,6 +50,10 @@ TokenNames: TypeAlias = tuple[str | None, str, str]
 """The member of an answer that has the counts (`None` for the answer itself), and in it those of what was given and written."""
 
 
+_INSTEAD: Final = ("error", "promptFeedback")
+"""What an answer of a provider may have instead of words of its model."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProviderRequest:
     """One request as a provider is sent it."""
@@ -92,6 +96,8 @@ class Provider(ABC):
     """The environment variable that holds the key, where one is needed."""
     url: ClassVar[str]
     """The environment variable that names another server."""
+    envelope: ClassVar[str] = "choices"
+    """The member of an answer that holds what the model has written."""
     tokens: ClassVar[TokenNames] = ("usage", "prompt_tokens", "completion_tokens")
     """Where an answer says how many tokens it took."""
     names: ClassVar[Mapping[str, str]] = {"max_tokens": "max_tokens", "temperature": "temperature"}
@@ -140,6 +146,9 @@ class Provider(ABC):
         key = None if cache is None else cache.key([self._server(), target, asked.to_json()], request.key)
         kept = None if cache is None or key is None else await asyncio.to_thread(cache.find, key)
         answer = await self._received(client, asked) if kept is None else kept
+        if isinstance(answer, dict) and answer.keys().isdisjoint({self.envelope, *_INSTEAD}):
+            said = f"the answer of the provider has no `{self.envelope}`"
+            raise ModelError(said, code="unreadable", retry=True)
         lifted = lift(answer, lowering.map)
         used = token_counts(answer, self.tokens) if kept is None else {}
         reply = reply_of(lifted, model, used, answer, request.sentences)
