@@ -24,8 +24,9 @@ ROOT = HERE.parents[1]
 DOCS = HERE / "out" / "docs"
 REPOSITORY = tomllib.loads((ROOT / ".github" / "addresses.toml").read_text(encoding="utf-8"))["repository"]
 BLOB = f"{REPOSITORY}/blob/main/"
-PLACES = {".github/": "project/"}
-"""Where pages lie that have no place of their own below a folder with a dot."""
+PROBLEMS = "instrc/problems/pages/"
+PLACES = {".github/": "project/", PROBLEMS: "explain/"}
+"""Where pages lie on the site, if not where they lie in the repository."""
 sys.path.insert(0, str(HERE))
 LEXERS["AugLexer"] = ("aug_lexer", "Aug", ("aug",), ("*.aug",), ())
 
@@ -36,7 +37,7 @@ def sources() -> dict[str, str]:
     found = {}
     for name in filter(None, listed.split("\0")):
         shown = name.startswith(("examples/", "grammar/", "schemas/", "instrc/", "tests/benchmarks/", "tests/README"))
-        if (shown or "/" not in name or name.startswith(".github/")) and "/pages/" not in name and ".cases." not in name:
+        if (shown or "/" not in name or name.startswith(".github/")) and ".cases." not in name:
             place = next((there + name.removeprefix(here) for here, there in PLACES.items() if name.startswith(here)), name)
             found[name] = "index.md" if name == "README.md" else place
     return found
@@ -80,11 +81,10 @@ def write(place: str, text: str) -> None:
 
 
 def explained() -> None:
-    """Write the pages of `instrc explain`, and their list."""
+    """Write the list of the pages of `instrc explain`."""
     rows = []
-    for page in sorted((ROOT / "instrc" / "problems" / "pages").glob("*.md")):
+    for page in sorted((ROOT / PROBLEMS).glob("*.md")):
         text = page.read_text(encoding="utf-8")
-        write(f"explain/{page.name}", f"# {page.stem}\n\n{text}")
         rows.append(f"| [`{page.stem}`]({page.name}) | {text.splitlines()[0].replace('|', chr(92) + '|')} |")
     write(
         "explain/index.md",
@@ -133,7 +133,8 @@ def main() -> None:
     shutil.rmtree(HERE / "out", ignore_errors=True)
     pages = sources()
     for name, place in pages.items():
-        write(place, moved((ROOT / name).read_text(encoding="utf-8"), name, pages))
+        heading = f"# {Path(name).stem}\n\n" if name.startswith(PROBLEMS) else ""  # in a terminal the name is in the command
+        write(place, heading + moved((ROOT / name).read_text(encoding="utf-8"), name, pages))
     explained()
     reference()
     (DOCS / "assets").mkdir()
