@@ -22,6 +22,7 @@ from instrc.server.access import Caller
 from instrc.server.door import (
     JSON,
     LOCAL_HOSTS,
+    PROBLEM,
     Counted,
     Door,
     Identify,
@@ -253,6 +254,12 @@ def _page_of_problem(request: Request) -> Response:
     return PlainTextResponse("there is no such problem" if kind is None else catalogue.page(kind), 404 if kind is None else 200)
 
 
+async def _broken(_request: Request, _error: Exception) -> Response:
+    """Say nothing of what has failed inside: the log has it."""
+    made: JsonObject = {"type": "about:blank", "title": "internal error", "status": 500, "name": "internal-error"}
+    return Response(dumps({**made, "detail": "the service could not do this"}), 500, None, PROBLEM)
+
+
 async def _told(_request: Request, error: Exception) -> Response:
     assert isinstance(error, CompileError)
     return problem_response(error)
@@ -310,7 +317,7 @@ def app_of(
             streams.closing.set()
             await service.close()
 
-    app = Starlette(routes=made, exception_handlers={CompileError: _told}, lifespan=lifespan)
+    app = Starlette(routes=made, exception_handlers={CompileError: _told, 500: _broken}, lifespan=lifespan)
     allowed = LOCAL_HOSTS | {*hosts, *service.settings.hosts}
     app.add_middleware(Door, hosts=frozenset(allowed), body=service.settings.body, identify=identify or identity, counted=counted)
     app.state.streams = streams

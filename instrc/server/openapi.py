@@ -31,7 +31,7 @@ def document_of(programs: Iterable[ProgramInfo]) -> JsonObject:
     """Return the document, with the inputs of programs as the compiler has emitted them."""
     listed = [*programs]
     inputs = {f"Input{number}": _placed(f"Input{number}", each) for number, each in enumerate(listed, 1)}
-    starts: list[Json] = [_start(each.name, name) for name, each in zip(inputs, listed, strict=True)]
+    starts: list[Json] = [_start(each, name) for name, each in zip(inputs, listed, strict=True)]
     paths: JsonObject = {}
     for operation in ENDPOINTS:
         known = paths.setdefault(operation.path, {})
@@ -60,11 +60,12 @@ def _reference(node: Json) -> str:
     return str(node.get("$ref", "")) if isinstance(node, dict) else ""
 
 
-def _start(program: str, schema: str) -> JsonObject:
+def _start(program: ProgramInfo, schema: str) -> JsonObject:
     """Return what begins a run of one program: its inputs by name, or the text that is its only input."""
     body = as_object(next(each for each in ENDPOINTS if each.name == "startRun").body)
-    properties: JsonObject = {"program": {"const": program}, "input": {"$ref": f"#/components/schemas/{schema}"}}
-    return {**body, "title": program, "properties": {**as_object(body["properties"]), **properties}}
+    properties: JsonObject = {"program": {"const": program.name}, "input": {"$ref": f"#/components/schemas/{schema}"}}
+    required: list[Json] = ["program", *(["input"] if program.inputs.get("required") else [])]
+    return {**body, "title": program.name, "properties": {**as_object(body["properties"]), **properties}, "required": required}
 
 
 def _operation(operation: Endpoint, starts: list[Json]) -> JsonObject:

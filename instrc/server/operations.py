@@ -16,13 +16,16 @@ from instrc.server.access import Caller
 from instrc.server.records import RunRow
 from instrc.server.run_service import Page, ProgramInfo, QuestionInfo, RunInfo, RunService
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, JsonObject, as_integer, as_object, as_text, mapping, optional_text, without_type
+from instrc.text.jsonvalue import Json, JsonObject, as_number, as_object, as_text, mapping, optional_text, without_type
 
 # What goes in and out, as JSON Schemas; they stand in the OpenAPI document under the same names.
 
 _TEXT: Final[JsonObject] = {"type": "string"}
 _MOMENT: Final[JsonObject] = {"type": ["string", "null"], "format": "date-time"}
 _ID: Final[JsonObject] = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}
+_NEW_ID: Final[JsonObject] = {"type": "string", "pattern": "^[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?$"}
+"""It may name a file: none that ends with a dot."""
+_SPAN: Final[JsonObject] = {"type": "string", "pattern": "^P([0-9]{1,6}[WD]|T[0-9]{1,6}[HMS])$"}
 _NAMES: Final[JsonObject] = {"type": "array", "items": _TEXT}
 _METADATA: Final[JsonObject] = {
     "type": "object",
@@ -133,7 +136,7 @@ class RequestData:
         if given is None:
             return None
         try:
-            return datetime.fromisoformat(given).timestamp()
+            return datetime.fromisoformat(given.upper()).timestamp()
         except (ValueError, OverflowError):
             refuse(f"`{name}` is a moment as `2026-11-26T12:00:00Z`")
 
@@ -343,7 +346,7 @@ async def _resume(service: RunService, caller: Caller, asked: RequestData) -> Re
 
 async def _retry(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
     body = asked.body
-    requests, tokens = (None if body.get(name) is None else as_integer(body[name]) for name in ("requests", "tokens"))
+    requests, tokens = (None if body.get(name) is None else int(as_number(body[name])) for name in ("requests", "tokens"))
     options = RetryOptions(optional_text(body.get("step")), body.get("newKey") is True, requests, tokens)
     return _run_answer(await service.retry(caller, asked.run, options))
 
@@ -414,7 +417,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "Begin a run. With `Idempotency-Key` it begins once; `Prefer: wait=20` waits for it.",
         _start,
         _RUN,
-        body=_object({"program": _TEXT}, {"input": {}, "run": _ID, "metadata": _METADATA}, closed=True),
+        body=_object({"program": _TEXT}, {"input": {}, "run": _NEW_ID, "metadata": _METADATA}, closed=True),
         status=201,
         errors=(404, 409, 422),
         is_rated=True,
@@ -426,7 +429,12 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "The runs that you may see, the latest first; `metadata.NAME=VALUE` chooses by metadata.",
         _runs,
         _page("RunRow"),
-        query={**_PAGE, "status": {"enum": [*STATUSES]}, "program": _TEXT, "since": {"type": "string", "pattern": "^P"}},
+        query={
+            **_PAGE,
+            "status": {"enum": [*STATUSES]},
+            "program": _TEXT,
+            "since": _SPAN,
+        },
     ),
     Endpoint("GET", "/v1/runs/{run}", "getRun", "How a run stands.", _run, _RUN, errors=(404, 410)),
     Endpoint(
@@ -466,7 +474,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "Begin another run with what is recorded of this one.",
         _fork,
         _RUN,
-        body=_object({}, {"step": _TEXT, "set": {"type": "object"}, "run": _ID}, closed=True),
+        body=_object({}, {"step": _TEXT, "set": {"type": "object"}, "run": _NEW_ID}, closed=True),
         status=201,
         errors=(404, 409, 410, 422),
     ),

@@ -265,12 +265,29 @@ class Records:
         *,
         starter: str | None = None,
         metadata: Mapping[str, str] | None = None,
+        first: Sequence[RunChange] = (),
+        means: str | None = None,
+        digest: str | None = None,
     ) -> list[RunChange]:
-        """Take in how a run stands; return what has changed. `opening` says what is noted of a question that is new."""
+        """Take in how a run stands; return what has changed, behind what is told `first`.
+
+        `opening` says what is noted of a question that is new; `means` and `digest` are for the audit log, if it begins now.
+        """
+        if means is None and not first and not metadata and self._knows(report, starter):
+            return []  # most looks bring nothing, and a look is cheaper than a transaction that writes
+        audited = None if means is None else (str(starter), means, "start", report.run, None, None, digest)
         try:
-            return self._note(report, opening, starter, metadata)
+            return self._note(report, opening, starter, metadata, first, audited)
         except sa.exc.IntegrityError:  # another process has just noted the same
-            return self._note(report, opening, starter, metadata)
+            return self._note(report, opening, starter, metadata, first, audited)
+
+    def _knows(self, report: RunReport, starter: str | None) -> bool:
+        with self.engine.connect() as connection:
+            row = connection.execute(sa.select(RUNS).where(RUNS.c.run == report.run)).first()
+            if row is None or (row.status, row.ended) != (report.status, report.ended) or (starter and not row.starter):
+                return False
+            known = set(connection.execute(sa.select(QUESTIONS.c.question).where(QUESTIONS.c.run == report.run)).scalars())
+            return known == {each.id for each in report.questions} and row.seen > time() - _SEEN
 
     def _note(
         self,
@@ -278,8 +295,12 @@ class Records:
         opening: Callable[[Question], Opening],
         starter: str | None,
         metadata: Mapping[str, str] | None,
+        first: Sequence[RunChange],
+        audited: tuple[str, str, str, str | None, str | None, Json, str | None] | None,
     ) -> list[RunChange]:
         with self.engine.begin() as connection:
+            if audited is not None:
+                connection.execute(_audited(*audited))
             before = connection.execute(sa.select(RUNS).where(RUNS.c.run == report.run).with_for_update()).first()
             now = time()
             values = {
@@ -289,7 +310,7 @@ class Records:
                 "ended": report.ended,
                 "seen": now,
             }
-            made: list[RunChange] = []
+            made = [*first]
             if before is None:
                 connection.execute(sa.insert(RUNS).values(run=report.run, starter=starter, **values))
                 made.append(RunChange("run.started", report.run, report.name, {"who": starter} if starter else {}))
@@ -453,7 +474,7 @@ class Records:
         return None
 
     def vote(self, run: str, question: str, vote: Vote, nonce: str | None = None) -> Vote | None:
-        """Note what a person answers; return what the same person has answered before, which stays.
+        """Note what a person answers, also in the audit log; return what the same person has answered before, which stays.
 
         The `nonce` of a link is noted with it, in one transaction: an `IntegrityError` if the link was used.
         """
@@ -467,6 +488,7 @@ class Records:
             data = dumps(vote.data, indent=False)
             values = {"who": vote.who, "means": vote.means, "at": vote.at, "data": data, "comment": vote.comment}
             connection.execute(sa.insert(VOTES).values(run=run, question=question, **values))
+            connection.execute(_audited(vote.who, vote.means, "answer", run, question, vote.data))
         return None
 
     def unvote(self, run: str, question: str, who: str, nonce: str | None = None) -> None:
@@ -511,10 +533,8 @@ class Records:
 
     def audit(self, who: str, means: str, action: str, run: str | None, question: str | None = None, sent: Json = None) -> None:
         """Note who did what; of what was sent only a digest is kept."""
-        digest = None if sent is None else digest_of(sent)
-        row = sa.insert(AUDIT).values(at=time(), who=who, means=means, action=action, run=run, question=question, digest=digest)
         with self.engine.begin() as connection:
-            connection.execute(row)
+            connection.execute(_audited(who, means, action, run, question, sent))
 
     def audited(self, run: str | None = None, limit: int = 200) -> list[JsonObject]:
         """Return the latest entries of the audit log, of one run or of all."""
@@ -579,6 +599,8 @@ class Records:
             connection.execute(sa.insert(CURSORS).values(name=name, value=value))
 
 
+_SEEN: Final = 60.0
+"""Seconds after which it is noted again that a run was looked at."""
 _KINDS: dict[str, ChangeKind] = {
     "running": "run.running",
     "waiting": "run.waiting",
@@ -649,6 +671,13 @@ def questions_query(
         order = sa.tuple_(QUESTIONS.c.opened, QUESTIONS.c.run, QUESTIONS.c.question)
         query = query.where(order > sa.tuple_(*map(sa.literal, after)))
     return query
+
+
+def _audited(
+    who: str, means: str, action: str, run: str | None, question: str | None, sent: Json, digest: str | None = None
+) -> sa.Insert:
+    digest = digest if sent is None else digest_of(sent)
+    return sa.insert(AUDIT).values(at=time(), who=who, means=means, action=action, run=run, question=question, digest=digest)
 
 
 def _metadata(connection: sa.Connection, runs: list[str]) -> dict[str, dict[str, str]]:

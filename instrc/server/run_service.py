@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from secrets import token_hex
 from time import time
 from typing import Final, cast
@@ -232,8 +233,8 @@ class RunService:
                 raise CompileError([problems.serving.KeyReused(key=key)])
             launch = replace(launch, run=known)
         report = await self._recorded(launch.run, self.engine.start(launch), wait)
-        await self._note(report, starter=caller.name, metadata=metadata)
-        await self._audit(caller, "start", report.run, sent=cast("Json", launch.inputs))
+        sent_digest = digest_of(launch.inputs)
+        await self._note(report, starter=caller.name, metadata=metadata, means=caller.by, digest=sent_digest)
         return await self._info_of(report)
 
     def _inputs(self, program: str, given: JsonLike) -> JsonObject:
@@ -450,7 +451,6 @@ class RunService:
             refuse_unknown("the link was used already")
         if earlier is not None and earlier.data != data:
             raise CompileError([problems.serving.QuestionNotFree(question=name, state="answered by you")])
-        await self._audit(caller, "answer", run, name, sent=data)
         votes = (await asyncio.to_thread(self.records.votes, run, name)).get(name, [])
         decided = found.approval.tally(votes)
         if decided is None:
@@ -466,8 +466,7 @@ class RunService:
             raise
         who: list[Json] = [each.who for each in votes]
         change = RunChange("question.answered", run, found.program, {"question": name, "who": who})
-        self._wake(await asyncio.to_thread(self.records.tell, change))
-        await self._note(report)
+        await self._note(report, first=[change])
         return await self._info_of(report)
 
     def refusal(self, caller: Caller, found: QuestionInfo) -> Problem | None:
@@ -592,12 +591,12 @@ class RunService:
                     await self._note(report)
         while True:
             await self.hub.wait(None, _LOOK)
+            await asyncio.sleep(_BREATH)  # whoever has done it here notes it first
             touched, self.hub.touched = self.hub.touched, set()
             stale = await asyncio.to_thread(self.records.open_runs, _STALE) if not touched else []
             for run in {*touched, *stale}:
                 with suppress(Exception):  # what the store complains of is told to whoever asks for something
                     await self._note(await self.engine.show(run))
-            await asyncio.sleep(_BREATH)
 
     def _known_programs(self) -> list[str]:
         return list(self.launchers)
@@ -636,9 +635,19 @@ class RunService:
         due = None if said.due is None else time() + said.due
         return Opening(listed or said.candidates, due)
 
-    async def _note(self, report: RunReport, *, starter: str | None = None, metadata: Mapping[str, str] | None = None) -> None:
+    async def _note(
+        self,
+        report: RunReport,
+        *,
+        starter: str | None = None,
+        metadata: Mapping[str, str] | None = None,
+        first: Sequence[RunChange] = (),
+        means: str | None = None,
+        digest: str | None = None,
+    ) -> None:
         def note() -> list[RunChange]:
-            return self.records.note(report, lambda asked: self._opening(report, asked), starter=starter, metadata=metadata)
+            opening = partial(self._opening, report)
+            return self.records.note(report, opening, starter=starter, metadata=metadata, first=first, means=means, digest=digest)
 
         async with self._turns.setdefault(report.run, asyncio.Lock()):
             self._wake(await asyncio.to_thread(note))

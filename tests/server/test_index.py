@@ -1,0 +1,98 @@
+"""Ten thousand runs that wait: lists come by an index, and what the service adds to a store is little."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import pytest
+import sqlalchemy as sa
+from serving import ANSWER, BOB, BOSS, asking, go, launcher, opened, service
+
+from instrc.runtime.engine import Engine
+from instrc.server import records  # its queries, whose plans are looked at
+
+RUNS = 10_000
+
+
+def filled(place: Path) -> records.Records:
+    """Return records with ten thousand runs that wait, as the service writes them."""
+    made = records.Records(str(place))
+    rows = [{"run": f"r{n}", "program": f"p{n % 5}", "status": "waiting", "began": float(n), "seen": 0.0} for n in range(RUNS)]
+    asked = [
+        {"run": f"r{n}", "question": "q", "program": f"p{n % 5}", "by": "person", "steps": "[]", "show": "{}", "schema": "{}"}
+        | {"opened": float(n)}
+        for n in range(RUNS)
+    ]
+    people = [
+        {"who": "ann" if n % 2 else "group:leads", "opened": float(n), "run": f"r{n}", "question": "q"} for n in range(RUNS)
+    ]
+    with made.engine.begin() as connection:
+        connection.execute(sa.insert(records.RUNS), rows)
+        connection.execute(sa.insert(records.QUESTIONS), asked)
+        connection.execute(sa.insert(records.CANDIDATES), people)
+    return made
+
+
+def plan(made: records.Records, query: sa.Select[*tuple[object, ...]]) -> str:
+    """Return how SQLite carries a query out."""
+    text = query.compile(made.engine, compile_kwargs={"literal_binds": True})
+    with made.engine.connect() as connection:
+        return "\n".join(str(row[-1]) for row in connection.execute(sa.text(f"EXPLAIN QUERY PLAN {text}")))
+
+
+def test_lists_read_an_index_and_sort_nothing(tmp_path: Path) -> None:
+    made = filled(tmp_path)
+    try:
+        queries = {
+            "all": records.runs_query(None, None, None, None, None, None, None),
+            "a page later": records.runs_query(None, None, None, None, None, None, (5000.0, "r5000")),
+            "of a status": records.runs_query("waiting", None, None, None, None, None, (5000.0, "r5000")),
+            "of a program": records.runs_query(None, "p1", None, None, None, None, None),
+            "questions": records.questions_query(None, None, None, None, None, None, None),
+            "questions of ann": records.questions_query(["ann", "*", "group:leads"], None, None, None, None, None, None),
+            "of one run": records.questions_query(None, "r7", None, None, None, None, None),
+        }
+        for name, query in queries.items():
+            said = plan(made, query.limit(50))
+            assert "USING" in said, name
+            assert "SCAN instrc_index\n" not in f"{said}\n", (name, said)
+            assert name == "of one run" or "TEMP B-TREE" not in said, (name, said)
+        began = perf_counter()
+        assert len(made.runs(status="waiting", before=(5000.0, "r5000"))) == 50
+        assert len(made.questions(who=["ann"], after=(5000.0, "r5000", "q"))) == 50
+        assert perf_counter() - began < 2
+    finally:
+        made.close()
+
+
+@pytest.mark.long
+def test_starts_and_answers_cost_at_most_three_times_the_store(tmp_path: Path) -> None:
+    """The same program on the same kind of store, with the service and without, in turns."""
+
+    async def bare(engine: Engine, number: int) -> tuple[float, float]:
+        launch = launcher("pay", asking()).launch("x", f"bare-{number}")
+        began = perf_counter()
+        await engine.start(launch)
+        started = perf_counter()
+        await engine.answer(launch.run, "userContext1", ANSWER)
+        return started - began, perf_counter() - started
+
+    async def body() -> None:
+        async with opened(service(tmp_path, name="durable", records=str(tmp_path), pay=asking())) as made:
+            times: dict[str, list[tuple[float, float]]] = {"bare": [], "service": []}
+            for number in range(12):
+                times["bare"].append(await bare(made.engine, number))
+                began = perf_counter()
+                info = await made.start(BOSS, "pay", "x", wait=10)
+                started = perf_counter()
+                await made.answer(BOB, info.report.run, "userContext1", ANSWER)
+                times["service"].append((started - began, perf_counter() - started))
+                await asyncio.sleep(0)
+            for index, what in enumerate(("start", "answer")):
+                ours, theirs = (median(each[index] for each in times[name]) for name in ("service", "bare"))
+                assert ours < 3 * theirs, (what, ours, theirs)
+
+    go(body())

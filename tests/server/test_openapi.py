@@ -1,0 +1,74 @@
+"""What the OpenAPI document of the service says holds: schemathesis calls all of it with what it may and may not be sent."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+import schemathesis
+import uvicorn
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from serving import service
+from temporal_server import free_port
+
+from instrc.server.http import app_of  # the application itself
+from instrc.vibes.service_settings import ServiceSettings  # without a file
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[str]:
+    """Return the address of a service that somebody serves."""
+    config = uvicorn.Config(app_of(service(tmp_path, settings=ServiceSettings(rate=10**9))), port=free_port(), log_level="error")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve()))
+    thread.start()
+    until = monotonic() + 30
+    while not server.started and monotonic() < until:
+        threading.Event().wait(0.02)
+    yield f"http://127.0.0.1:{config.port}"
+    server.should_exit = True
+    thread.join(20)
+
+
+def tried(address: str, examples: int, seconds: float) -> int:
+    """Call every operation with so many examples, for at most so long; return how many calls there were."""
+    until, calls = monotonic() + seconds, 0
+
+    def call(operation: Any, mode: Any) -> None:
+        @given(operation.as_strategy(generation_mode=mode))
+        @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+        def body(case: Any) -> None:
+            nonlocal calls
+            if isinstance(case.query, dict):
+                case.query.pop("cursor", None)  # only the service makes one
+            if monotonic() < until:
+                case.call_and_validate(base_url=address, timeout=30)
+                calls += 1
+
+        body()
+
+    for operation in schemathesis.openapi.from_url(f"{address}/openapi.json").get_all_operations():
+        for mode in (schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE):
+            with suppress(Unsatisfiable):  # nothing can be wrong with what takes nothing
+                call(operation.ok(), mode)
+    return calls
+
+
+@pytest.mark.long
+def test_the_document_holds(served: str) -> None:
+    assert tried(served, 5, 40) > 50
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_document_holds_for_ten_minutes(served: str) -> None:
+    assert tried(served, 1000, 600) > 1000
