@@ -126,16 +126,20 @@ def _stop_if_failed(graphs: Sequence[Graph], report: Report) -> None:
 def _launched(
     options: CompileOptions, launching: frozenset[str], file: ProgramFile, export: str | None, registry: Registry
 ) -> JsonObject | None:
-    """Return the entry of a program that is compiled by itself; `None` if it is no process, or launches itself."""
+    """Return the entry of a program that is compiled by itself, whatever its shape; `None` if it launches itself."""
     if file.path in launching:
         return None
     source = Source(file.path, file.data.decode("utf-8-sig", "replace"))
     made = compile_source(
         source, registry, replace(options, batch=1, change=None), Report(), stem=file.segment, launching=launching | {file.path}
     )
-    chosen = [each for each in made if export in (None, each.name) and "process" in each.documents]
-    entry = chosen[0].documents["tool"] if chosen else None
-    return {key: value for key, value in entry.items() if key not in {"$schema", "title"}} if isinstance(entry, dict) else None
+    chosen = next(each for each in made if export in (None, each.name))
+    entry = chosen.documents["tool"]
+    if "process" not in chosen.documents and chosen.plan is not None:
+        from instrc.compiler.emit.emit import process_of  # few programs are launched
+
+        entry = process_of(chosen.plan, sentences=options.sentences if options.hints else None).entry
+    return {key: value for key, value in entry.items() if key not in {"$schema", "title"}}
 
 
 def compile_vibe(vibe: Vibe, registry: Registry, options: CompileOptions, report: Report, *, stem: str) -> tuple[Artefact, ...]:

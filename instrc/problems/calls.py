@@ -33,23 +33,17 @@ class NotAProcess(Problem):
     name = "not-a-process"
 
     word: str
-    program: bool = False
-    """Whether it is a program: one tool, or one direct call."""
 
     @property
     def message(self) -> str:
         if self.word.startswith("LaunchProcess("):
             return "`LaunchProcess` takes one name or reference of a process"
-        if self.program:
-            return f"`{_short(self.word)}` compiles to a tool or a direct call, not to a process"
         return f"`{_short(self.word)}` is not a process that is saved as a vibe"
 
     @property
     def hint(self) -> str | None:
         if self.word.startswith("LaunchProcess(") and self.at is not None and self.at.text != self.word:
             return "write the name alone, as in `LaunchProcess(ScheduleMeeting)`: the model fills in what starts it"
-        if self.program:
-            return "write its statements in `do { … }`, which makes it a process, or call it without `LaunchProcess`"
         return "compile the process with `--emit process`, save it as a vibe, and launch that"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.compiler.bind import braces, calls
+from instrc.compiler.bind import braces, called_programs, calls
 from instrc.compiler.bind.evaluation import Evaluation
 from instrc.compiler.bind.given import CallInputs, brackets_at, check_slots, data_of, is_data, refuse_annotations
 from instrc.compiler.bind.lookup import alias, callee_of, find_instruction, names_a_value
@@ -344,13 +344,14 @@ def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Ev
         if target is None and len(ev.report.problems) > reported:
             return None
     if isinstance(target, CalledProgram):
-        yield from ()
-        made = target.instructions.launched(target.file, target.export)
-        entry, name = made, target.file.segment
-        if entry is None:
-            ev.report.add(problems.calls.NotAProcess(at=written[0].value.span, word=name, program=True))
+        at = written[0].value.span
+        if called_programs.input_schemas(ev, target, at, context) is None:
             return None
-        return _launching(ev, launcher, name, entry, {}, context, span)
+        entry = target.instructions.launched(target.file, target.export)
+        if entry is None:
+            ev.report.add(problems.calls.CircularProgram(at=at, uris=(target.file.uri,)))
+            return None
+        return _launching(ev, launcher, target.file.segment, entry, {}, context, span)
     if not isinstance(target, Instruction) or target.uri is None:
         shown = written[0].value.span if written else span
         named = len(written) == 1 and not isinstance(written[0].value, surface.Literal)

@@ -282,6 +282,9 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "support" / "triage@2.aug").write_text("tool a = Draft(prompt)\ntool b = Judge(prompt)", encoding="utf-8")
     (tmp_path / "round.aug").write_text("Round(prompt)", encoding="utf-8")
     (tmp_path / "send.aug").write_text('"Send" | Draft | Send_Activity', encoding="utf-8")
+    (tmp_path / "wake.aug").write_text("Send_Activity(prompt)", encoding="utf-8")
+    (tmp_path / "lone.aug").write_text("Draft(prompt)", encoding="utf-8")
+    (tmp_path / "again.aug").write_text("Judge(LaunchProcess(Again))", encoding="utf-8")
     (tmp_path / "people.aug").write_text("input team;\neach person in team.attendees { Draft(team, person) }", encoding="utf-8")
     return tmp_path
 
@@ -303,11 +306,23 @@ def found(text: str, folder: Path) -> list[str]:
         ("People(teams: prompt)", ["unknown-argument"]),
         ("const a = Act(prompt, { plan: Plan(Send) }); RunPlan_Activity(a.plan)", []),
         ("LaunchProcess(People)", []),
-        ("LaunchProcess(Send)", ["not-a-process"]),
+        ("LaunchProcess(Send)", []),
+        ("LaunchProcess(Wake)", []),
+        ("LaunchProcess(Lone)", []),
+        ("LaunchProcess(Again)", ["circular-program"]),
+        ("LaunchProcess(aug:support/triage:2)", ["unchosen-export"]),
+        ("LaunchProcess(aug:support/triage:2#c)", ["unknown-export"]),
+        ("LaunchProcess(aug:support/triage:2#a)", []),
     ],
 )
 def test_programs_are_called_like_instructions(text: str, problems: list[str], folder: Path) -> None:
     assert found(text, folder) == problems
+
+
+@pytest.mark.parametrize(("name", "keys"), [("Lone", ["step1_draft"]), ("Send", ["step1_draft"]), ("Wake", []), ("People", [])])
+def test_a_program_of_any_shape_is_launched_by_its_first_context(name: str, keys: list[str], folder: Path) -> None:
+    [made] = instrc.artefacts(f"LaunchProcess({name})", roots=[folder])
+    assert list(made.documents["tool"]["properties"]["llmContext1"]["properties"]) == keys
 
 
 def test_the_name_that_a_tool_was_called_by_is_not_the_models_to_say(folder: Path) -> None:
