@@ -205,6 +205,10 @@ def is_extension(word: str) -> bool:
     return word.startswith(("x-", "X-"))
 
 
+APPROVAL = ("x-approvers", "x-needed", "x-veto", "x-not")
+"""The words of a step of a person that say who approves: `instrc serve` counts answers by them."""
+
+
 def unknown_before(draft: int) -> frozenset[str]:
     """Return the keywords of today that a draft does not know, so that they must not begin to mean something."""
     return _names(lambda row: row.since > draft and (row.role != "annotation" or row.name in HOLDERS))

@@ -10,6 +10,7 @@ from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import complaints
 from instrc.runtime.engine import Question
+from instrc.schema.vocabulary import APPROVAL
 from instrc.server.records import Vote, digest_of
 from instrc.text.jsonvalue import Json
 
@@ -80,7 +81,7 @@ def approval_of(question: Question, starter: str | None) -> Approval:
     """Return the rule that the schema of a question states; `starter` is who has begun the run."""
     said: dict[str, Json] = {}
     for schema in _schemas(question.schema):
-        said |= {key: schema[key] for key in ("x-approvers", "x-needed", "x-veto", "x-not") if key in schema}
+        said |= {key: schema[key] for key in APPROVAL if key in schema}
     needed, veto = said.get("x-needed"), said.get("x-veto", True)
     excluded = set(_people(said.get("x-not"), question.show))
     if "starter" in excluded and starter is not None:

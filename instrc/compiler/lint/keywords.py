@@ -405,6 +405,7 @@ def suspicious_words(schema: Json, span_of: SpanOf, allowed: frozenset[str] = fr
     nodes = list(read_nodes(schema))
     found = (
         _unknown(nodes, span_of, allowed),
+        _approvals(nodes, span_of, allowed),
         idle_keywords(nodes, span_of, allowed),
         refused_values(schema, nodes, span_of, allowed),
     )
@@ -441,6 +442,24 @@ def _unknown(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) ->
                 from instrc.problems.files import PatternTooLarge  # only where there is one
 
                 yield PatternTooLarge(at=span_of(pointer((*path, *below))), why=why)
+
+
+def _approvals(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
+    """Yield misspelt words of approvals, which nothing else would tell: anything may begin with `x-`."""
+    for read in nodes:
+        for word in read.schema:
+            if not vocabulary.is_extension(word) or word in vocabulary.APPROVAL or word in allowed:
+                continue
+            from instrc.problems.suggest import is_a_slip_of  # few schemas have words of their own
+
+            beside = any(each in read.schema for each in vocabulary.APPROVAL)
+            known = vocabulary.APPROVAL if beside else vocabulary.APPROVAL[:2]  # `x-note` and `x-vote` are words like others
+            meant = tuple(each for each in known if is_a_slip_of(word.lower(), each) or word.lower() == each)
+            if meant:
+                from instrc.problems.schemas import UnknownKeyword
+
+                at = span_of(pointer((*read.path, word)), key=True)
+                yield UnknownKeyword(at=at, word=word, nearest=meant, approval=True)
 
 
 _OF_PATTERNS = frozenset({"pattern", "patternProperties"})

@@ -490,6 +490,24 @@ def test_words_of_known_vocabularies_are_no_slips(check: Check) -> None:
     assert check({"type": "object", "x-mine": 1, "discriminator": {}, "example": {}, "enumNames": []}) == []
 
 
+@pytest.mark.parametrize(
+    ("schema", "told"),
+    [
+        ({"x-aprovers": ["ann"]}, ["x-aprovers"]),
+        ({"x-approver": ["ann"]}, ["x-approver"]),
+        ({"x-Needed": 2, "x-approvers": ["ann"]}, ["x-Needed"]),
+        ({"x-neeeded": 2}, ["x-neeeded"]),
+        ({"x-needed": 2, "x-vetto": False, "x-nott": ["starter"]}, ["x-vetto", "x-nott"]),
+        ({"x-approvers": ["ann"], "x-needed": 2, "x-veto": False, "x-not": ["starter"]}, []),
+        ({"x-note": "of ours", "x-vetos": 1, "x-node": 2, "x-order": 3, "x-need-by": 4}, []),
+    ],
+)
+def test_misspelt_words_of_approvals_are_told(check: Check, schema: dict[str, object], told: list[str]) -> None:
+    found = check({"type": "object", **schema})
+    assert [(each.name, each.at and each.at.text) for each in found] == [("unknown-keyword", f'"{word}"') for word in told]
+    assert all(problem.nearest[0] in {"x-approvers", "x-needed", "x-veto", "x-not"} for problem in found)  # type: ignore[attr-defined]
+
+
 def test_names_of_properties_and_values_are_no_keywords(check: Check) -> None:
     assert (
         check(

@@ -79,6 +79,12 @@ def test_keywords_of_ones_own_are_listed_in_the_settings(project: Any) -> None:
     assert project(program, settings='keywords = ["unit", "length"]') == []
 
 
+def test_misspelt_words_of_approvals_at_a_call_are_told(project: Any) -> None:
+    program = 'Draft @ { "x-needed": 2, "x-aprovers": ["ann"] }'
+    assert project(program) == [("unknown-keyword", '"x-aprovers"')]
+    assert project(program, settings='keywords = ["x-aprovers"]') == []
+
+
 def test_a_misspelt_setting_of_keywords_is_told(project: Any) -> None:
     assert project("Draft", settings="keywords = 5")[0][0] == "invalid-settings"
 
