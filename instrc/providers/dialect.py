@@ -185,6 +185,8 @@ class Dialect:
     """JSON types whose bounds are enforced, where keywords of bounds are taken at all."""
     most_bound: int | None = None
     """The greatest absolute value a bound of numbers may have."""
+    fine_steps: bool = True
+    """Whether `multipleOf` may be a fraction of several digits and decimals, as 0.25 is."""
     most_count: int | None = None
     """The greatest number of characters, items or properties a keyword may name."""
     most_repeated: int | None = None
@@ -244,6 +246,15 @@ class Dialect:
     def shown_to_model(self) -> bool:
         """Whether the model reads the schema: servers write tools into the prompt, and compile the shape of an answer only."""
         return self.tool
+
+    def takes_step(self, step: float) -> bool:
+        """Tell whether numbers may be multiples of `step`; integers may always."""
+        if self.fine_steps:
+            return True
+        decimals = 0
+        while step != int(step):  # as the engine reads it, with what floats add: 0.07 has 16 digits
+            step, decimals = step * 10, decimals + 1
+        return decimals < 2 or step < 10
 
     def __post_init__(self) -> None:
         """Find once what is asked for in each lowering."""

@@ -47,6 +47,13 @@ _RULES = (
         "2026-11-21",
         ("most_bound", "most_count"),
     ),
+    Fact(
+        "of multipleOf: 0.25 neither 0.5 nor, beside exclusiveMinimum: 0, 0.50 is taken, likewise of each step of several digits "
+        "and decimals; of 0.07 nothing compiles",
+        "llguidance 1.9.1, run",
+        "2026-11-26",
+        ("fine_steps",),
+    ),
     *LLGUIDANCE,
     Fact("$id and $schema are refused", "BerriAI/litellm#13389", "2026-11-20", ("keywords",)),
     PRINTABLE_KEYS,
@@ -87,6 +94,7 @@ def mistral() -> Dialect:
         patterns="plain",
         most_bound=2**62,
         most_count=2**31,
+        fine_steps=False,
         counts_optional=False,
         false_items=True,
         engines=("llguidance",),

@@ -134,6 +134,10 @@ class NodeRules:
                 number = node[keyword]
                 if most is not None and isinstance(number, int | float) and abs(number) > most:
                     yield Breach("number", place, f"{_shown(keyword)} is at most {most}")
+        step, types = node.get("multipleOf"), node.get("type")
+        numeric = "number" in types if isinstance(types, list) else types == "number"
+        if numeric and isinstance(step, int | float) and not self.dialect.takes_step(step):
+            yield Breach("number", place, f"numbers are no multiples of {step}")
 
     def _types(self, place: str, node: JsonObject) -> Iterator[Breach]:
         dialect, types = self.dialect, node.get("type")

@@ -298,6 +298,9 @@ def numbers(node: JsonObject, kind: str, dialect: Dialect, progress: Progress) -
         if dialect.most_bound is not None and abs(number) > dialect.most_bound:
             lost.append(keyword)
             continue
+        if keyword == "multipleOf" and kind == "number" and not dialect.takes_step(number):
+            lost.append(keyword)
+            continue
         rounded = kind == "integer" and keyword in _ROUNDED and isinstance(number, float)
         value = _ROUNDED[keyword](number) if rounded else number  # xgrammar takes whole numbers only
         if keyword in keywords:

@@ -111,6 +111,26 @@ def test_a_pattern_of_keys_is_lost_under_the_name_it_has() -> None:
     assert {keyword for _, keyword in found} <= {"patternProperties", "additionalProperties", "type"}
 
 
+@pytest.mark.parametrize("target", ["mistral", "mistral-output"])
+@pytest.mark.parametrize(
+    ("kind", "step", "taken"),
+    [
+        *[("number", step, True) for step in (2, 12, 0.5, 2.5, 12.5, 0.01, 0.05, 0.005, 1e-9)],
+        *[("number", step, False) for step in (0.25, 0.125, 0.15, 1.25, 0.07, 1.01)],
+        *[("integer", step, True) for step in (0.25, 2.5, 7)],
+    ],
+)
+def test_steps_that_the_grammar_reads_wrongly_are_said_in_words(target: str, kind: str, step: float, taken: bool) -> None:  # noqa: FBT001
+    result = lower(closed(v={"type": kind, "multipleOf": step, "exclusiveMinimum": 0}), target)
+    sent = result.schema["properties"]["v"]
+    assert sent["exclusiveMinimum"] == 0
+    assert ("multipleOf" in sent) is taken
+    assert (str(step) in sent.get("description", "")) is not taken
+    assert lost(closed(v={"type": [kind, "null"], "multipleOf": step}), target) == (
+        set() if taken else {("/properties/v", "multipleOf")}
+    )
+
+
 ORDINARY = closed(
     query={"type": "string", "description": "What to look for."},
     limit={"type": "integer", "minimum": 1, "maximum": 50},

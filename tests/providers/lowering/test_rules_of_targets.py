@@ -102,6 +102,12 @@ MISTAKES: list[tuple[str, str, str, Plant]] = [
     ("gigachat", "keyword", "a union", lambda schema: schema["properties"]["_thought"].update(anyOf=[{"type": "string"}])),
     ("ollama", "keyword", "const", lambda schema: schema["properties"]["_thought"].update(const="x")),
     ("vllm", "keyword", "multipleOf", lambda schema: schema["properties"]["$metric"].update(multipleOf=2)),
+    (
+        "mistral",
+        "number",
+        "a step of two decimals",
+        lambda schema: schema["properties"]["$metric"].update(type="number", multipleOf=0.25),
+    ),
     ("vllm", "pattern", "an open pattern", lambda schema: schema["properties"]["тема"].update(pattern="a")),
     (
         "vllm",
