@@ -37,7 +37,8 @@ Run a program; `Scripted` answers for the model here:
     run = instrc.run('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted([{}]))
     assert run.status == "done"
 
-`await instrc.run_async(…)` is the same for asynchronous code, as `evaluate_async` is for `evaluate`.
+`await instrc.run_async(…)` is the same for asynchronous code, as `evaluate_async` is for `evaluate`;
+`async for part in instrc.stream(…)` sees the answers of models while they are written.
 With `engine="durable"` or `"temporal"` and an `id`, a later process finds the run: `instrc.find_run(id)`,
 `await instrc.find_run_async(id)`, or all: `instrc.runs(status="held")`.
 `Run.retry()` continues a failed run, `Run.fork()` begins another one with its results.
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
         run_async,
         runs,
         split,
+        stream,
         strip,
         subsumes,
         types,
@@ -188,6 +190,7 @@ __all__ = [
     "sample_plans",
     "score_plans",
     "split",
+    "stream",
     "strip",
     "subsumes",
     "targets",
@@ -251,6 +254,7 @@ _HOMES = {
     "run": "instrc.api",
     "run_async": "instrc.api",
     "runs": "instrc.api",
+    "stream": "instrc.api",
     "PENDING": "instrc.runtime.activities",
     "Activities": "instrc.runtime.activities",
     "ActivityError": "instrc.runtime.activities",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeAlias, TypeVar, Unpack, cast, overload
 
 from msgspec.structs import replace
 
@@ -26,6 +28,7 @@ from instrc.runtime.engine import People, Run, RunFilter, RunStatus, run_to_end
 from instrc.runtime.interpreter import versions
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.model import Model
+from instrc.runtime.stream import RunStream
 from instrc.runtime.traces import Sink
 from instrc.schema import inclusion as comparing
 from instrc.schema import strip as stripping
@@ -345,8 +348,11 @@ __all__ = [
     "run",
     "run_async",
     "runs",
+    "stream",
 ]
 ProgramLike: TypeAlias = str | os.PathLike[str] | Source | dict[str, Json]
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
 Handlers: TypeAlias = Activities | Mapping[str, object] | Iterable[object]
 
 
@@ -471,6 +477,42 @@ async def run_async(
     host = host_of(engine, None if store is None else arguments.path("store", store))
     host.take(made.run, Here(own, people, watch))
     return EngineRun(host, await host.start(made))
+
+
+def _with_arguments_of(function: Callable[_Given, object]) -> Callable[[Callable[..., _Result]], Callable[_Given, _Result]]:
+    """Let a function that passes all its arguments on take exactly those of another one."""
+
+    def made(passing: Callable[..., _Result]) -> Callable[_Given, _Result]:
+        passing.__dict__["__signature__"] = inspect.signature(function).replace(return_annotation="RunStream")
+        return passing
+
+    return made
+
+
+@_with_arguments_of(run_async)
+@takes_plain_values
+def stream(*given: Any, **options: Any) -> RunStream:  # noqa: ANN401  -- those of `run_async`, which looks at them
+    """Run a program as `run_async` does, and see the answers of its models while they are written.
+
+        async def main() -> None:
+            stream = instrc.stream('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted([{"text": "Dear"}]))
+            async for part in stream:
+                assert part.value == {"text": "Dear"}
+            assert stream.run.status == "done"
+
+        asyncio.run(main())
+
+    The arguments are those of `run`; the engine is `memory`, a `CompileError` says so for others.
+    An `AnswerPart` has `key` (which answer it is a part of), `steps`, `value` (what is written so far, without thoughts) and
+    `complete` (the members of it that are finished); the last part of an answer is the whole.  A model whose answer is not
+    accepted begins again, under another key.  OpenAI and servers like it, Anthropic and Ollama write in parts; other models give
+    one part, the whole.  Leaving the loop early cancels the run.  What the run raises is raised by the loop.
+    """
+    engine = inspect.signature(run_async).bind(*given, **options).arguments.get("engine", "memory")
+    if arguments.text("engine", engine) != "memory":
+        reason = "only the engine `memory` gives answers in parts"
+        raise CompileError([problems.runs.UnusableSetting(what="engine", word=engine, reason=reason)])
+    return RunStream(partial(run_async, *given, **options))
 
 
 def evaluation_checks() -> dict[str, CheckKind]:

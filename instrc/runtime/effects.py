@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import os
 import traceback
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -46,6 +46,7 @@ from instrc.runtime.interpreter.documents import (
 from instrc.runtime.models.budget import MoneyBudget, Prices, cost_of, estimate_of
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.model import Model, ModelError, Reply, Request, model_message, tool_name
+from instrc.runtime.models.partial import PARTS, AnswerPart
 from instrc.runtime.models.settings import RequestTable, answer_bound
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
@@ -206,10 +207,11 @@ class Effects:
         self.tell("asked", command["id"], chunk=command["chunk"], steps=list(steps), sent=text, schema=command["schema"])
         began = monotonic()
         cache = None if self.cache is None else self.cache.again(self.keys.get(command["id"], 1))
+        tell_part = self._teller(key, steps)
 
         async def answer(_attempt: int) -> Reply:
             own = copy_of(command)
-            request = Request(key, name, text, own["schema"], own["model"], own, set_, self.sentences, cache)
+            request = Request(key, name, text, own["schema"], own["model"], own, set_, self.sentences, cache, tell_part)
             async with time_limit(policy.timeout):
                 return await self._paid(request)
 
@@ -217,9 +219,26 @@ class Effects:
         if not isinstance(found, tuple):
             return found
         try:
-            return self._accepted(command, *found, began)
+            result = self._accepted(command, *found, began)
         except _CheckError as error:
             return self._failed(command["id"], str(error), "check", found[1], began, place_of(error.error))
+        if tell_part is not None and "complaints" not in result:
+            whole = result["ok"]
+            tell_part(whole, [*whole] if isinstance(whole, dict) else [])
+        return result
+
+    def _teller(self, key: str, steps: Sequence[str]) -> Callable[[Json, Sequence[str]], None] | None:
+        """Return what tells the parts of an answer, if anybody of this context wants them."""
+        tell, names = PARTS.get(), tuple(steps or ([] if self.step is None else [self.step]))
+        if tell is None:
+            return None
+
+        def told(value: Json, complete: Sequence[str]) -> None:
+            output = split(copy_of(value))["output"]
+            kept = tuple(each for each in complete if isinstance(output, dict) and each in output)
+            tell(AnswerPart(key, names, output, kept))
+
+        return told
 
     async def _paid(self, request: Request) -> Reply:
         """Return the reply of a model, if the budget has room for it; of one that may go on elsewhere the estimate counts."""

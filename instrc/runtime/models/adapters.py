@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
 from http import HTTPStatus
 from types import ModuleType
 from typing import ClassVar, Final
 
 from instrc.runtime.models.model import Reply, Request
-from instrc.runtime.models.provider import Client, Provider, ProviderRequest, TokenNames, base_url_from
+from instrc.runtime.models.provider import Client, Provider, ProviderRequest, TokenNames, Told, base_url_from
 from instrc.text.jsonvalue import Json, JsonObject, as_object
 
 ANTHROPIC_TOKENS: Final = 8192
@@ -35,13 +35,22 @@ class Anthropic(Provider):
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a message."""
+        answered: Json = (await self._create(client, asked)).model_dump(mode="json", exclude_unset=True)
+        return answered
+
+    async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
+        """Ask for a message, event by event."""
+        async for piece in await self._create(client, asked, stream=True):
+            yield piece.model_dump(mode="json", exclude_unset=True)
+
+    async def _create(self, client: Client, asked: ProviderRequest, **form: Json) -> Client:
         options = {"max_tokens": ANTHROPIC_TOKENS, **asked.options}
         effort = options.pop("effort", None)
         if effort == "none":
             options["thinking"] = {"type": "disabled"}
         elif effort is not None:
             options["output_config"] = {"effort": effort}
-        answer = await client.messages.create(
+        return await client.messages.create(
             model=asked.model,
             messages=asked.messages,
             tools=[asked.payload],
@@ -49,9 +58,8 @@ class Anthropic(Provider):
             timeout=asked.timeout,
             extra_body=asked.extra or None,
             **options,
+            **form,
         )
-        answered: Json = answer.model_dump(mode="json", exclude_unset=True)
-        return answered
 
 
 class AnthropicStrict(Anthropic):
@@ -198,18 +206,26 @@ class Ollama(Provider):
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a chat answer in the shape of the payload, with room for all of it: older text is dropped without a word."""
+        answered: Json = (await self._chat(client, asked)).model_dump(mode="json", exclude_none=True)
+        return answered
+
+    async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
+        """Ask for a chat answer, token by token."""
+        async for piece in await self._chat(client, asked, stream=True):
+            yield piece.model_dump(mode="json", exclude_none=True)
+
+    async def _chat(self, client: Client, asked: ProviderRequest, *, stream: bool = False) -> Client:
         options = {**_context_of(asked), **asked.options}
         effort = options.pop("think", "none")
         options |= asked.extra
-        answer = await client.chat(
+        return await client.chat(
             model=asked.model,
             messages=asked.messages,
             format=asked.payload,
             options=options,
             think=False if effort == "none" else effort,
+            stream=stream,
         )
-        answered: Json = answer.model_dump(mode="json", exclude_none=True)
-        return answered
 
 
 class _OllamaStatusError(Exception):
@@ -282,15 +298,28 @@ class OpenAI(Provider):
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a chat completion."""
-        answer = await client.chat.completions.create(
+        answered: Json = (await self._create(client, asked)).model_dump(mode="json", exclude_unset=True)
+        return answered
+
+    async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
+        """Ask for a chat completion, chunk by chunk."""
+        async for piece in await self._create(client, asked, stream=True, stream_options={"include_usage": True}):
+            yield piece.model_dump(mode="json", exclude_unset=True)
+
+    async def _create(self, client: Client, asked: ProviderRequest, **form: Json) -> Client:
+        return await client.chat.completions.create(
             model=asked.model,
             messages=asked.messages,
             timeout=asked.timeout,
             extra_body=asked.extra or None,
             **self.form(asked),
             **asked.options,
+            **form,
         )
-        answered: Json = answer.model_dump(mode="json", exclude_unset=True)
+
+    async def _received(self, client: Client, asked: ProviderRequest, told: Told | None) -> Json:
+        """Notice an answer that does not call the tool that it should."""
+        answered = await super()._received(client, asked, told)
         if "tools" in self.form(asked):
             choices = as_object(answered).get("choices")
             said = choices[0].get("message") if isinstance(choices, list) and choices and isinstance(choices[0], dict) else None

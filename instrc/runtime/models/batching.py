@@ -107,9 +107,8 @@ def combined(requests: list[Request]) -> Request:
         f"item{item}": request.command["context"] for item, request in zip(items, requests, strict=True) if request.command
     }
     command: ModelCommand = {**first.command, "steps": keys, "context": context, "schema": schema}
-    return replace(
-        first, message=model_message(command, first.sentences), schema=schema, command=command, name=f"{first.name}_items"
-    )
+    message = model_message(command, first.sentences)
+    return replace(first, message=message, schema=schema, command=command, name=f"{first.name}_items", partial=None)
 
 
 def divide_reply(reply: Reply, requests: list[Request], asked: Request) -> list[Reply]:

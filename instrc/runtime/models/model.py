@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn, Protocol, cast
 
@@ -39,6 +39,8 @@ class Request:
     """What is said to the model beside the message."""
     cache: AnswerCache | None = field(default=None, repr=False)
     """Where answers are kept that were paid for."""
+    partial: Callable[[Json, Sequence[str]], None] | None = field(default=None, repr=False)
+    """Is told the value as far as it is written, and which of its members are complete; an adapter need not call it."""
 
 
 @dataclass(frozen=True, slots=True)

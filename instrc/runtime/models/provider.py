@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from inspect import iscoroutinefunction
+from time import monotonic
 from types import ModuleType
 from typing import Any, ClassVar, Final, TypeAlias, cast
 from weakref import WeakKeyDictionary
@@ -27,6 +29,7 @@ from instrc.runtime.interpreter.documents import Complaint
 from instrc.runtime.models.closing import close_at_end
 from instrc.runtime.models.failures import as_model_error, failure_of
 from instrc.runtime.models.model import ModelError, Reply, Request
+from instrc.runtime.models.partial import PART_PAUSE, prefix_value, whole_answer, written
 from instrc.runtime.models.settings import TIMEOUT, answer_bound, with_short_thoughts
 from instrc.runtime.secrets import secret
 from instrc.schema.outline import outline
@@ -44,6 +47,8 @@ _LOOK: Final = 1.0
 """Seconds between two looks at a server that is loading."""
 
 
+Told: TypeAlias = Callable[[str], None]
+"""Is told the text of a value as it grows."""
 Client: TypeAlias = Any  # each library has its own, and is installed only where it is used
 """A client of a provider's library."""
 TokenNames: TypeAlias = tuple[str | None, str, str]
@@ -127,6 +132,10 @@ class Provider(ABC):
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Send one request that must be answered by the payload's tool; return the provider's answer as JSON."""
 
+    def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject] | None:  # noqa: ARG002  -- of those that can
+        """Send a request as `send` does, and yield the pieces of the answer; `None` if the answer comes only as a whole."""
+        return None
+
     async def answer(self, request: Request) -> Reply:
         """Answer a request, or raise `ModelError`."""
         model = request.model.partition(":")[2] if request.model and request.model.startswith(f"{self.kind}:") else ""
@@ -145,7 +154,8 @@ class Provider(ABC):
         cache = request.cache
         key = None if cache is None else cache.key([self._server(), target, asked.to_json()], request.key)
         kept = None if cache is None or key is None else await asyncio.to_thread(cache.find, key)
-        answer = await self._received(client, asked) if kept is None else kept
+        told = None if request.partial is None else _in_our_names(request.partial, asked, lowering)
+        answer = await self._received(client, asked, told) if kept is None else kept
         if isinstance(answer, dict) and answer.keys().isdisjoint({self.envelope, *_INSTEAD}):
             said = f"the answer of the provider has no `{self.envelope}`"
             raise ModelError(said, code="unreadable", retry=True)
@@ -164,22 +174,25 @@ class Provider(ABC):
         """Return who is asked, as a part of the keys of a cache."""
         return [self.kind, base_url_from(self.url)]
 
-    async def _received(self, client: Client, asked: ProviderRequest) -> Json:
-        """Return what a provider answers, or raise `ModelError`."""
+    async def _received(self, client: Client, asked: ProviderRequest, told: Told | None) -> Json:
+        """Return what a provider answers, or raise `ModelError`; tell the text of the value as it grows."""
         try:
-            return await self._sent(client, asked)
+            return await self._sent(client, asked, told)
         except ModelError:
             raise
         except Exception as error:
             raise as_model_error(error) from error
 
-    async def _sent(self, client: Client, asked: ProviderRequest) -> Json:
+    async def _sent(self, client: Client, asked: ProviderRequest, told: Told | None) -> Json:
         """Send a request; a server that is loading its model is waited for."""
         looks = int(LOADING / _LOOK)
         while True:
             try:
                 async with asyncio.timeout(asked.timeout):
-                    return await self.send(client, asked)
+                    stream = None if told is None else self.stream(client, asked)
+                    if told is None or stream is None:
+                        return await self.send(client, asked)
+                    return whole_answer(await _collected(stream, told), self.tokens)
             except TimeoutError as error:
                 message = f"the model took longer than {asked.timeout:g} s"
                 raise ModelError(message, code="timeout", retry=True) from error
@@ -246,6 +259,38 @@ class Provider(ABC):
             self._lowered.clear()
         self._lowered[key] = made
         return made
+
+
+def _in_our_names(tell: Callable[[Json, Sequence[str]], None], asked: ProviderRequest, lowering: Lowering) -> Told:
+    """Return what takes the beginning of the text of a value, and tells what it says in the names of the program."""
+
+    def lifted(value: Json) -> Json:
+        calls = lift({"name": asked.name, "arguments": value}, lowering.map).calls
+        return calls[0].value if len(calls) == 1 else None
+
+    def told(text: str) -> None:
+        value, complete = prefix_value(text)
+        if isinstance(value, dict) and isinstance(ours := lifted(value), dict):
+            whole = lifted({name: value[name] for name in complete})
+            tell(ours, [*whole] if isinstance(whole, dict) else [])
+
+    return told
+
+
+async def _collected(stream: AsyncGenerator[JsonObject], told: Told) -> list[JsonObject]:
+    """Return the pieces of a stream; tell what is written so far, at most 20 times a second."""
+    pieces: list[JsonObject] = []
+    call = said = ""
+    last = 0.0
+    async with aclosing(stream):
+        async for piece in stream:
+            pieces.append(piece)
+            more = written(piece)
+            call, said = call + more[0], said + more[1]
+            if any(more) and monotonic() - last >= PART_PAUSE:
+                told(call or said)
+                last = monotonic()
+    return pieces
 
 
 async def close_client(client: Client) -> None:

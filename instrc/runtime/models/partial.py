@@ -1,0 +1,116 @@
+"""Answers while a model writes them: what the pieces of a stream say so far, and the answer that they make in the end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final
+
+from instrc.providers.lifting.streams import assemble
+from instrc.runtime.models.model import ModelError
+from instrc.text.jsontext import loads
+from instrc.text.jsonvalue import Json, JsonObject, listing, mapping, text_or_empty
+
+PART_PAUSE: Final = 0.05
+"""Seconds between two parts of an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPart:
+    """An answer of a model as far as it is written."""
+
+    key: str
+    """`run/command`: equal for all parts of one answer."""
+    steps: tuple[str, ...]
+    """The steps that the model fills in."""
+    value: Json
+    """What is there already, in the names of the program, without thoughts; the last text or list in it may still grow."""
+    complete: tuple[str, ...]
+    """The members of the value that do not change any more, unless the model is asked again."""
+
+
+PARTS: ContextVar[Callable[[AnswerPart], object] | None] = ContextVar("PARTS", default=None)
+"""Who is told of the parts of answers in the runs of this context; without anybody answers are asked for as a whole."""
+
+
+def written(piece: JsonObject) -> tuple[str, str]:
+    """Return the text that a piece of a stream adds to a call, and to what is said beside it.
+
+    It knows Chat Completions, Anthropic Messages and Ollama.
+    """
+    delta, message = mapping(piece.get("delta")), mapping(piece.get("message"))
+    call = [text_or_empty(delta.get("partial_json"))]
+    said = [text_or_empty(delta.get("text")), text_or_empty(message.get("content"))]
+    for choice in map(mapping, listing(piece.get("choices"))[:1]):
+        more = mapping(choice.get("delta"))
+        said.append(text_or_empty(more.get("content")))
+        functions = [mapping(mapping(each).get("function")) for each in listing(more.get("tool_calls"))]
+        call += [text_or_empty(each.get("arguments")) for each in functions]
+    return "".join(call), "".join(said)
+
+
+def is_last(piece: JsonObject) -> bool:
+    """Tell whether a piece says why the answer ended; a stream without one broke off."""
+    reasons = [mapping(choice).get("finish_reason") for choice in listing(piece.get("choices"))]
+    return piece.get("done") is True or bool(mapping(piece.get("delta")).get("stop_reason")) or any(reasons)
+
+
+def whole_answer(pieces: list[JsonObject], names: tuple[str | None, str, str]) -> JsonObject:
+    """Return the answer that pieces make, with the tokens that they count; `ModelError` if the stream broke off."""
+    answer = assemble(pieces) if pieces else None
+    if answer is None or ("error" not in answer and not any(map(is_last, pieces))):
+        message = "the stream of the provider ended before the answer did"
+        raise ModelError(message, code="unreadable", retry=True)
+    member, *counted = names
+    holders = [each for piece in pieces for each in (mapping(piece.get("message")), piece)]  # Anthropic counts in both
+    counts: JsonObject = {}
+    for holder in holders if member is None else [mapping(each.get(member)) for each in holders]:
+        counts |= {name: count for name in counted if isinstance(count := holder.get(name), int)}
+    return answer | (counts if member is None else {member: counts})
+
+
+_TEXT = r'(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|\\u(?![dD][89abAB])[0-9a-fA-F]{4})*+'
+"""The text of a string as far as its escapes are whole; half of a pair is none."""
+_TOKEN = re.compile(rf'\s++|[\[\]{{}},:]|"(?:[^"\\]++|\\.)*+"|(?P<open>"{_TEXT})|(?P<bare>[^\s\[\]{{}},:"]++)', re.DOTALL)
+
+
+def prefix_value(text: str) -> tuple[Json, tuple[str, ...]]:
+    """Return what the beginning of a JSON text says already, and the members of its object that are complete.
+
+        assert prefix_value('{"a": 1, "b": ["x", "y') == ({"a": 1, "b": ["x", "y"]}, ("a",))
+
+    A text that is still open stays, without half an escape; keys, numbers and words that are not finished are left out.
+    `None` if nothing can be said yet, or it is no JSON.
+    """
+    closers, complete, key, at, after_colon = "", list[str](), "", 0, False
+    end, closed = 0, ""  # where the text is cut, and what closes it there
+    while found := _TOKEN.match(text, at):
+        token, at = found[0], found.end()
+        is_key = closers[:1] == "}" and not after_colon
+        if token[0] in "{[":
+            closers = ("}" if token == "{" else "]") + closers
+        elif token[0] in "}]":
+            closers = closers[1:]
+        elif token in ",:" or token.isspace():
+            after_colon = token == ":" or (after_colon and token != ",")
+            continue
+        elif found["open"] is not None:
+            end, closed = (end, closed) if is_key else (at, f'"{closers}')
+            break
+        elif found["bare"] is not None and at == len(text) and token not in {"true", "false", "null"}:
+            break
+        elif is_key:
+            key = token if len(closers) == 1 else key
+            continue
+        after_colon = False
+        end, closed = at, closers
+        if closers == "}" and token != "{":
+            complete.append(key)
+        if not closers:
+            break
+    try:
+        return loads(text[:end] + closed), tuple(dict.fromkeys(str(loads(each)) for each in complete))
+    except (ValueError, RecursionError):
+        return None, ()

@@ -1,0 +1,206 @@
+"""Answers are seen while models write them, and are the same in the end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from standins import FILLED, SCHEMA, SHAPES, Standin
+
+import instrc
+from instrc import CompileError, ModelError, Reply, Request
+from instrc.runtime.models.catalogue import model_of
+from instrc.runtime.models.partial import prefix_value  # the law below is about it alone
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+WORDS = st.text(st.characters(codec="utf-8"), max_size=6)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | WORDS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def grows_into(part: object, whole: object) -> bool:
+    """Tell whether a part says nothing that the whole does not say."""
+    if isinstance(part, dict) and isinstance(whole, dict):
+        return all(key in whole and grows_into(item, whole[key]) for key, item in part.items())
+    if isinstance(part, list) and isinstance(whole, list):
+        return len(part) <= len(whole) and all(map(grows_into, part, whole))
+    if isinstance(part, str) and isinstance(whole, str):
+        return whole.startswith(part)
+    return type(part) is type(whole) and part == whole
+
+
+@given(st.dictionaries(WORDS, VALUES, max_size=4) | st.lists(VALUES, max_size=4), st.booleans(), st.sampled_from([None, 1]))
+def test_the_beginning_of_a_text_never_contradicts_the_whole(whole: Any, ascii_: bool, indent: int | None) -> None:  # noqa: FBT001
+    text = json.dumps(whole, ensure_ascii=ascii_, indent=indent)
+    for end in range(1, len(text)):
+        value, complete = prefix_value(text[:end])
+        assert grows_into(value, whole), text[:end]
+        assert all(value[name] == whole[name] for name in complete)
+    assert prefix_value(text) == (whole, tuple(whole) if isinstance(whole, dict) else ())
+    assert prefix_value(f"{text} and so on") == prefix_value(text)
+
+
+@pytest.mark.parametrize("text", ["", "Sure", "}", "{1", '{"a" "b"}', "[" * 100_000 + "}", '{"a": "\n', '{"a": tru,'])
+def test_what_is_no_json_says_nothing_or_what_came_before(text: str) -> None:
+    value, complete = prefix_value(text)
+    assert value in (None, {}, {"a": ""}), value
+    assert complete == ()
+
+
+def events_of(kind: str, whole: dict[str, Any], cuts: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield a whole answer of a provider in pieces: the name of each event, and its data."""
+    if kind.startswith("anthropic"):
+        block = {**whole["content"][0], "input": {}}
+        begun = {**whole, "content": [], "stop_reason": None, "usage": {"input_tokens": 11, "output_tokens": 1}}
+        yield "message_start", {"message": begun}
+        yield "content_block_start", {"index": 0, "content_block": block}
+        for cut in cuts:
+            yield "content_block_delta", {"index": 0, "delta": {"type": "input_json_delta", "partial_json": cut}}
+        yield "content_block_stop", {"index": 0}
+        yield "message_delta", {"delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 7}}
+        yield "message_stop", {}
+    elif kind == "ollama":
+        for cut in cuts:
+            yield "", {"model": "m", "done": False, "message": {"role": "assistant", "content": cut}}
+        yield "", {**whole, "done_reason": "stop", "message": {"role": "assistant", "content": ""}}
+    else:
+        about = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+        calls = whole["choices"][0]["message"].get("tool_calls")
+        for place, cut in enumerate(cuts):
+            name = {"name": calls[0]["function"]["name"]} if calls and place == 0 else {}
+            call = {"index": 0, "function": {**name, "arguments": cut}, **({"id": "t1", "type": "function"} if name else {})}
+            yield "", {**about, "choices": [{"index": 0, "delta": {"tool_calls": [call]} if calls else {"content": cut}}]}
+        yield "", {**about, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+        yield "", {**about, "choices": [], "usage": whole["usage"]}
+
+
+def streamed(kind: str, value: Any, only: int | None = None, name: str = "step1_read") -> tuple[int, bytes, dict[str, str]]:
+    """Return the answer of a server that streams; of one that breaks off only so many events."""
+    text = json.dumps(value)
+    events = [*events_of(kind, SHAPES[kind](value, name), [text[at : at + 4] for at in range(0, len(text), 4)])][:only]
+    if kind == "ollama":
+        return 200, "".join(f"{json.dumps(each)}\n" for _, each in events).encode(), {"content-type": "application/x-ndjson"}
+    lines = [
+        f"event: {name}\ndata: {json.dumps({'type': name, **each})}\n\n" if name else f"data: {json.dumps(each)}\n\n"
+        for name, each in events
+    ]
+    return 200, "".join(lines).encode(), {"content-type": "text/event-stream"}
+
+
+def ask(kind: str, told: list[tuple[Any, tuple[str, ...]]] | None) -> Reply:
+    tell = None if told is None else lambda value, complete: told.append((value, tuple(complete)))
+    request = Request("run/llmContext1", "step1_read", "Read the letter.", SCHEMA, partial=tell)
+    return asyncio.run(model_of(f"{kind}:m-1", Path()).answer(request))
+
+
+STREAMING = {"openai", "openai-output", "vllm", "llamacpp", "lmstudio", "llamafile", "ollama", "anthropic", "anthropic-strict"}
+
+
+@pytest.fixture(autouse=True)
+def every_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instrc.runtime.models.provider.PART_PAUSE", 0.0)
+
+
+def test_an_answer_in_pieces_is_the_answer_as_a_whole(kind: str, standin: Standin) -> None:
+    told: list[tuple[Any, tuple[str, ...]]] = []
+    standin.answers += [streamed(kind, FILLED)] if kind in STREAMING else [(200, SHAPES[kind](FILLED, "step1_read"))]
+    standin.answers.append((200, SHAPES[kind](FILLED, "step1_read")))
+    reply, whole = ask(kind, told), ask(kind, None)
+    assert (reply.answer, reply.usage, reply.complaints, reply.text) == (whole.answer, whole.usage, (), whole.text)
+    assert [bool(sent.get("stream")) for _, _, sent in standin.seen] == [kind in STREAMING, False]
+    if kind in STREAMING:
+        assert all(grows_into(value, FILLED) for value, _ in told)
+        assert ({"asks": "a "}, ()) in told
+        assert told[-1][1] == ("asks", "days")
+
+
+@pytest.mark.parametrize("only", [0, 3])
+def test_a_stream_that_breaks_off_is_worth_another_try(kind: str, standin: Standin, only: int) -> None:
+    if kind not in STREAMING:
+        pytest.skip("it answers as a whole")
+    standin.answers.append(streamed(kind, FILLED, only))
+    with pytest.raises(ModelError) as raised:
+        ask(kind, [])
+    assert (raised.value.retry, raised.value.code) == (True, "unreadable")
+
+
+def test_an_error_instead_of_a_stream_is_that_of_a_whole_answer(kind: str, standin: Standin) -> None:
+    standin.answers += [(429, {"error": {"message": "no", "type": "t", "code": 429, "status": "S"}})] * 2
+    errors = []
+    for told in ([], None):
+        with pytest.raises(ModelError) as raised:
+            ask(kind, told)
+        errors.append((raised.value.code, raised.value.retry))
+    assert errors[0] == errors[1] == ("429", True)
+
+
+PROGRAM = 'prompt | @{ title: "Draft", properties: { _why: { type: "string" }, text: { type: "string" } }, required: ["text"] }'
+
+
+def parts_of(stream: Any) -> list[Any]:
+    async def collected() -> list[Any]:
+        return [part async for part in stream]
+
+    return asyncio.run(collected())
+
+
+@pytest.mark.parametrize("kind", ["openai"], indirect=True)
+def test_a_run_gives_the_parts_of_its_answers_without_thoughts(kind: str, standin: Standin) -> None:
+    standin.answers.append(streamed(kind, {"_why": "short", "text": "Dear Ann"}, name="draft"))
+    events: list[Any] = []
+    stream = instrc.stream(PROGRAM, "a letter", model="openai:m-1", watch=events.append)
+    with pytest.raises(RuntimeError, match="has not ended"):
+        _ = stream.run
+    parts = parts_of(stream)
+    assert stream.run.value == parts[-1].value == {"text": "Dear Ann"}
+    assert (parts[-1].steps, parts[-1].complete) == (("draft",), ("text",))
+    assert len(parts) > 3
+    assert all(grows_into(part.value, {"text": "Dear Ann"}) for part in parts)
+    assert len({part.key for part in parts}) == 1
+    assert [event["event"] for event in events] == ["asked", "answered", "ended"]
+
+
+def test_a_model_that_does_not_stream_gives_the_whole_each_time_that_it_is_asked() -> None:
+    stream = instrc.stream(PROGRAM, "a letter", model=instrc.Scripted([{"text": 5}, {"text": "Dear"}]))
+    assert [part.value for part in parts_of(stream)] == [{"text": 5}, {"text": "Dear"}]
+    assert stream.run.status == "done"
+
+
+def test_what_goes_wrong_is_raised_by_the_loop() -> None:
+    with pytest.raises(CompileError):
+        parts_of(instrc.stream("no program !", model=instrc.Sample()))
+    with pytest.raises(CompileError, match="memory"):
+        instrc.stream(PROGRAM, "a", engine="durable")
+
+
+def test_a_loop_that_is_left_early_cancels_the_run() -> None:
+    ended: list[str] = []
+
+    class Slow:
+        async def answer(self, request: Request) -> Reply:
+            assert request.partial is not None
+            try:
+                request.partial({"text": "De"}, [])
+                await asyncio.sleep(60)
+            finally:
+                ended.append("cancelled")
+            raise AssertionError
+
+    async def first() -> Any:
+        parts = aiter(instrc.stream(PROGRAM, "a", model=Slow()))
+        part = await anext(parts)
+        await parts.aclose()
+        await asyncio.sleep(0.05)
+        return part.value
+
+    assert asyncio.run(first()) == {"text": "De"}
+    assert ended == ["cancelled"]
