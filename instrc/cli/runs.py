@@ -62,9 +62,15 @@ def runs_command(
         began = datetime.fromtimestamp(report.began or 0, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
         waits = ", ".join(question.id for question in report.questions)
         more = f"  waits for {waits}" if waits else ""
-        if (origin := report.forked) is not None:
-            more += f"  forked from {origin['run']}" + (f" at {origin['at']}" if origin["at"] else "")
-        write_report(f"{began}  {report.status:<9}  {report.run}{more}\n")
+        origin = f"  {_origin(report)}" if report.forked else ""
+        write_report(f"{began}  {report.status:<9}  {report.run}{more}{origin}\n")
+
+
+def _origin(report: RunReport) -> str:
+    """Return what a run was forked from, and at which step; nothing if it was not forked."""
+    if report.forked is None:
+        return ""
+    return f"forked from {report.forked['run']}" + (f" at {report.forked['at']}" if report.forked["at"] else "")
 
 
 def _kept() -> str:
@@ -125,7 +131,7 @@ def trace_command(
 
     It shows requests, answers, thoughts, metrics and retries; also those in a file of events, as `instrc eval` leaves them.
     """
-    name, status, events = _traced(run, store, engine_name)
+    name, status, origin, events = _traced(run, store, engine_name)
     if not events:
         where = "it lies in the folder of the process that has carried the run (runs of `--items` have none)"
         write_error(f"no trace of `{name}` is here: {where}\n")
@@ -137,25 +143,25 @@ def trace_command(
     elif shape is TraceFormat.HTML:
         from instrc.runtime.trace_page import page_of
 
-        text = page_of(name, status, spans_of(events))
+        text = page_of(name, f"{status} · {origin}" if origin else status, spans_of(events))
     else:
-        text = visible_lines(_text(events))
+        text = visible_lines((f"{origin}\n" if origin else "") + _text(events))
     found = deliver_text(text, output)
     show(found, Format.TEXT)
     raise typer.Exit(verdict(found))
 
 
-def _traced(run: str, store: Path | None, engine_name: str | None) -> tuple[str, str, list[Event]]:
-    """Return the name of a run, how it stands, and what has happened in it; `instrc eval` leaves only files of events."""
+def _traced(run: str, store: Path | None, engine_name: str | None) -> tuple[str, str, str, list[Event]]:
+    """Return the name of a run, how it stands, what it was forked from, and its events; `instrc eval` leaves files of events."""
     file = Path(run)
     if file.suffix == ".jsonl" and file.is_file():
         events = read_events(file)
         outcome = next((event["outcome"] for event in reversed(events) if event["event"] == "ended"), None)
-        return file.stem, "running" if outcome is None else outcome["status"], events
+        return file.stem, "running" if outcome is None else outcome["status"], "", events
     with exit_on_problems(Format.TEXT):
         kept = engine(store, engine_name, run=run)
         report = run_to_end(kept.show(run))
-    return report.run, report.status, kept.trace(run)
+    return report.run, report.status, _origin(report), kept.trace(run)
 
 
 _SHOWN = ("sent", "input", "show", "answer", "output", "thoughts", "metrics", "cost", "complaints", "error", "place", "traceback")

@@ -200,6 +200,24 @@ def test_a_person_is_asked_and_an_answer_may_come_from_another_process(project: 
     assert main(["cancel", "one"]) == 0
 
 
+@pytest.mark.parametrize(("at", "origin"), [([], "forked from one"), (["--at", "llmContext1"], "forked from one at llmContext1")])
+def test_the_trace_of_a_fork_begins_with_its_origin(
+    at: list[str], origin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("s.json").write_text('{ "draft": [{ "text": "a" }, { "text": "b" }] }')
+    Path("p.aug").write_text('"Write" | @{ title: "Draft", type: "object", properties: { text: { type: "string" } } }')
+    assert main(["run", "p.aug", "--input", "x", "--model", "scripted:s.json", "--id", "one"]) == 0
+    assert main(["fork", "one", *at, "--id", "two"]) == 0
+    capsys.readouterr()
+    assert main(["trace", "two"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == origin
+    assert main(["trace", "two", "--format", "html"]) == 0
+    assert f"done · {origin} · " in capsys.readouterr().out
+    assert main(["trace", "one"]) == 0
+    assert "forked" not in capsys.readouterr().out
+
+
 def test_the_command_that_answers_says_the_store_and_the_engine_again(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without them the next command would look for the run in another place."""
     Path("ask.aug").write_text("Approve_User(prompt)")
