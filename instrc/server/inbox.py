@@ -40,11 +40,11 @@ _TRACE_POLICY: Final = CONTENT_POLICY.replace("style-src 'self'", "style-src 'un
 class Inbox:
     """The pages of a service."""
 
-    def __init__(self, service: RunService, *, identity: Identity | None = None, language: str | None = None) -> None:
-        """Take the language of `Accept-Language`, unless one is given; with `identity` people log in."""
+    def __init__(self, service: RunService, *, identity: Identity | None = None) -> None:
+        """Take the language of the settings, else that of `Accept-Language`; with `identity` people log in."""
         self.service = service
         self.identity = identity
-        self.language = language
+        self.language = service.settings.language
         self._rate = RateLimiter(service.settings.rate)
 
     @property

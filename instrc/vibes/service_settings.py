@@ -14,7 +14,9 @@ from instrc.text.durations import is_span, seconds
 
 ROLES: Final = ("viewer", "starter", "answerer", "operator", "author", "admin")
 """What somebody may do with a program: see its runs, start some, answer, operate them, edit it, all of that."""
-_SERVE = ("roles", "groups", "hosts", "oidc", "claim", "rate", "streams", "body", "networks", "url")
+_SERVE = ("roles", "groups", "hosts", "oidc", "claim", "rate", "streams", "body", "networks", "url", "language")
+LANGUAGES: Final = ("en", "ru")
+"""Languages of the pages for people."""
 _OIDC = ("issuer", "audience", "jwks", "groups", "name")
 _PEOPLE = ("candidates", "due")
 Wrong: TypeAlias = Callable[..., None]
@@ -67,6 +69,8 @@ class ServiceSettings(Struct, frozen=True):
     """Inner networks to which webhooks may be sent, as `10.1.0.0/16`."""
     url: str | None = None
     """The address by which people reach the service; links begin with it."""
+    language: str | None = None
+    """The language of the pages for people, one of `LANGUAGES`; without it each page is in that of the browser."""
 
     def people_of(self, program: str, step: str) -> PeopleSettings:
         """Return who answers the questions of a step: the closest entry."""
@@ -100,6 +104,7 @@ def service_settings(serve: object, people: object, wrong: Wrong) -> ServiceSett
         claim=claim or ServiceSettings().claim,
         networks=_networks(table.get("networks", []), wrong),
         url=_url(table["url"], wrong) if "url" in table else None,
+        language=_language(table["language"], wrong) if "language" in table else None,
         **numbers,
     )
 
@@ -143,6 +148,14 @@ def _url(given: object, wrong: Wrong) -> str | None:
     if isinstance(given, str) and re.fullmatch(r"https?://[^/?#\s]+(/[^?#\s]*)?", given):
         return given.rstrip("/")
     wrong("serve.url", "write the address of the service as `https://desk.example.com`", word="url")
+    return None
+
+
+def _language(given: object, wrong: Wrong) -> str | None:
+    if isinstance(given, str) and given in LANGUAGES:
+        return given
+    known = " or ".join(f"`{each}`" for each in LANGUAGES)
+    wrong("serve.language", f"the pages are in {known}; without it each is in the language of its reader", word="language")
     return None
 
 

@@ -15,7 +15,8 @@ from written_processes import TEXT, chunk, process, step
 from instrc.server.access import Caller  # the room behind its commands
 from instrc.server.identity import Identity  # the room behind its commands
 from instrc.server.inbox import Inbox  # the room behind its commands
-from instrc.vibes.service_settings import PeopleSettings, ServiceSettings  # the room behind its commands
+from instrc.server.templates import languages  # those that there are words in
+from instrc.vibes.service_settings import LANGUAGES, PeopleSettings, ServiceSettings  # the room behind its commands
 
 PAGES = ALLOWED | {"body", "br", "dd", "details", "div", "dl", "dt", "em", "h3", "head", "header", "html", "link", "main", "meta", "nav", "ol", "pre", "section", "summary", "time", "title"}  # fmt: skip  # noqa: E501
 MANY = {
@@ -98,6 +99,18 @@ def test_the_words_are_those_of_the_reader(tmp_path: Path, language: str) -> Non
         assert ('class="wrong" id="f2-e1" lang="en"' in refused.text) == (language == "ru")
 
     inbox(tmp_path, test)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_language_of_the_settings_is_stronger_than_that_of_the_browser(tmp_path: Path, language: str) -> None:
+    async def test(http: httpx.AsyncClient, _run: str) -> None:
+        for asked_for in ("en", "ru", "de"):
+            page = await http.get("/inbox", headers={"accept-language": asked_for})
+            assert page.headers["content-language"] == language
+            assert f'<html lang="{language}">' in page.text
+
+    assert set(LANGUAGES) == languages().keys()
+    inbox(tmp_path, test, settings=ServiceSettings(language=language))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from instrc.problems.catalogue import page  # every problem and its page
 from instrc.problems.settings import InvalidSettings
 from instrc.text.sentences import EN, NAMES, SENTENCES  # every language has every sentence
 from instrc.vibes.project import Project, ProjectContext
-from instrc.vibes.settings import ENGINES, SETTINGS_BYTES, Settings, read_settings  # the names that the page lists
+from instrc.vibes.settings import ENGINES, KEYS, SETTINGS_BYTES, Settings, read_settings  # the names that the page lists
 
 Files = Callable[[str, dict[str, str]], Path]
 SCHEMA = '{"type": "object"}'
@@ -285,9 +285,7 @@ def test_a_text_where_a_list_is_needed_is_shown_as_one(files: Files, key: str) -
 
 def test_the_page_of_wrong_settings_names_all_there_are() -> None:
     text = page(InvalidSettings)
-    assert [
-        name for name in Settings.__struct_fields__ if name not in {"file", "requests", "sentences"} and f"`{name}`" not in text
-    ] == []
+    assert [name for name in KEYS if f"`{name}`" not in text] == []
 
 
 def test_settings_of_requests_are_read_with_times_in_seconds(files: Files) -> None:
@@ -313,3 +311,16 @@ def test_each_language_says_every_sentence_with_its_places(language: str) -> Non
     for name in NAMES:
         assert EN.fault_of(name, getattr(SENTENCES[language], name)) is None
         assert language == "en" or getattr(SENTENCES[language], name) != getattr(EN, name)
+
+
+@pytest.mark.parametrize("language", ["en", "ru"])
+def test_the_service_has_a_language_of_its_pages(files: Files, language: str) -> None:
+    folder = files("p", {"pyproject.toml": f'[tool.instrc.serve]\nlanguage = "{language}"\n'})
+    assert read_settings(folder).service.language == language
+
+
+@pytest.mark.parametrize("said", ['"de"', '"RU"', '""', "5", '["ru"]'])
+def test_a_language_without_pages_is_refused(files: Files, said: str) -> None:
+    folder = files("p", {"pyproject.toml": f"[tool.instrc.serve]\nlanguage = {said}\n"})
+    with pytest.raises(CompileError, match="`en` or `ru`"):
+        read_settings(folder)
