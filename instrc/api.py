@@ -635,7 +635,7 @@ async def evaluate_async(
         model=model,
         repeats=arguments.whole_or_none("repeat", repeat),
         concurrency=max(arguments.whole_number("concurrency", concurrency), 1),
-        settings=settings or {},
+        settings={} if settings is None else settings,
         activities=activities if isinstance(activities, Activities) else Activities(activities),
         checks=functions,
         kinds=evaluation_checks(),

@@ -1,2 +1,2 @@
 // How a customer feels about what they bought or saw.
-prompt | Tell_Mood
+prompt | Tell_Mood;

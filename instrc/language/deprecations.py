@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from instrc.language.concrete_tree import Leaf, Node, read_tree
-from instrc.problems.statements import DeprecatedWord
 from instrc.problems.suggest import applied
 from instrc.text.source import Source
+
+if TYPE_CHECKING:
+    from instrc.language.concrete_tree import Node
+    from instrc.problems.statements import DeprecatedWord
 
 
 class Deprecation(NamedTuple):
@@ -34,6 +36,9 @@ def deprecated_words(source: Source) -> Iterator[DeprecatedWord]:
     by_kind = {each.word.upper(): each for each in DEPRECATIONS if each.word in source.text}
     if not by_kind:
         return
+    from instrc.language.concrete_tree import Leaf, read_tree  # hardly a program needs it
+    from instrc.problems.statements import DeprecatedWord
+
     pending: list[tuple[Node, str]] = [(read_tree(source).root, "")]
     while pending:
         node, rule = pending.pop()

@@ -27,6 +27,7 @@ ROOT = Path(__file__).parents[2] / "examples"
 PAGES = sorted([*ROOT.glob("*/README.md"), *ROOT.glob("agents/*/README.md")])
 PAGES.remove(ROOT / "frameworks" / "README.md")  # a page of Python: `tests/frameworks` runs it
 PAGES.remove(ROOT / "pictures" / "README.md")  # its pictures are taken in a browser
+PAGES.remove(ROOT / "notify" / "README.md")  # `test_notify.py` runs it against stand-ins
 PAGES = [
     page for page in PAGES if page.parent.name not in {"tutorial", "guides", "deploy"}
 ]  # `test_pages.py` types them into a shell

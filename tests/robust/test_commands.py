@@ -19,7 +19,7 @@ from instrc.cli.app import COMMANDS  # the list of all commands
 
 CODES = {0, 1, 2, 5}
 """Fine, problems, wrong use; `instrc test` has 5 where there are no cases."""
-SERVERS = {"chat", "lsp", "mcp", "worker"}
+SERVERS = {"chat", "lsp", "mcp", "serve", "studio", "worker"}
 """Commands that go on until they are stopped: `tests/lsp`, `tests/server` and `tests/engines` begin and end them."""
 
 LINES = """
@@ -37,6 +37,8 @@ delete {}
 diff {}.json {}.vibe.json
 diff {}.aug {}.json
 doctor
+eval {}.aug --data {}.json --model sample
+eval {}
 explain {}
 flatten {}.json
 fmt {}.aug
@@ -69,6 +71,12 @@ run {}.vibe.json --engine memory --items {}.json --model sample
 runs
 runs --store {}
 runs --store {}.json
+schedule add x {}.aug --cron {} --store out
+schedule list --store out
+schedule pause {} --store out
+schedule remove {} --store out
+schedule resume {} --store out
+schedule trigger {} --store out
 show {}
 show {} --record
 split {}.json --schema {}.json

@@ -110,7 +110,7 @@ def check(seen: dict[str, Any]) -> None:
     assert all(tool.output_schema is not None for tool in seen["tools"].values())  # the client holds each answer to it
     assert seen["wrong"].is_error
     assert "/days" in seen["wrong"].content[0].text
-    assert seen["begun"]["status"] == "running"
+    assert seen["begun"]["status"] in {"running", "waiting"}, "it may be as far as its question already"
     assert seen["questions"][0]["schema"]["properties"]["decision"]["enum"] == ["Approve", "Reject"]
     assert seen["refused"].is_error
     assert seen["again"].is_error

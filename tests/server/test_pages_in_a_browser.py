@@ -97,10 +97,10 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(tmp_path: Path, width: int, sc
         page.click(".cards a")
         looked_at(page)
         page.click("button.primary")
-        assert page.evaluate("document.activeElement.id") == "wrong"
+        page.wait_for_function("document.activeElement.id == 'wrong'")
         looked_at(page)
         page.click("button[value='add:/data/guests']")
-        assert page.evaluate("document.activeElement.name") == "/data/guests/0/name"
+        page.wait_for_function("document.activeElement.name == '/data/guests/0/name'")
         looked_at(page)
         page.goto(f"{base}/inbox/question/none:none")
         looked_at(page)
