@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,7 +27,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print a line of JSON for e
 def _scheduling(store: options.Store, name: str | None) -> Scheduling:
     from instrc.engines.schedules import Scheduling
 
-    found = engine(store, name)
+    found = engine(store, name or "durable")
     if not isinstance(found, Scheduling):
         options.refuse_use(
             "only the engine `durable` keeps schedules, in a store on a server: `--store postgresql://…`", "--engine"
@@ -74,10 +75,10 @@ def add(
 
     with options.exit_on_problems(shape):
         prompt = None if given is None else running.given_value(given)
+        kept = _scheduling(store, engine_name)
         clock = Clock(cron, zone)
         launcher = Launcher(prepare(file, export=export, project=options.project_of(root, shared)), model=model)
-        work = _scheduling(store, engine_name).schedule(name, clock, launcher.launch(prompt))
-        _line(running.run_to_end(work), as_json=as_json)
+        _line(running.run_to_end(kept.schedule(name, clock, launcher.launch(prompt))), as_json=as_json)
 
 
 @schedule_group.command("list")
@@ -96,50 +97,27 @@ def list_(
         write_error("there are no schedules\n")
 
 
-@schedule_group.command()
-def pause(
-    name: ScheduleName,
-    store: options.Store = None,
-    engine_name: options.EngineName = None,
-    shape: options.ProblemFormat = Format.TEXT,
-) -> None:
-    """Begin no run until `instrc schedule resume`; those under way go on."""
-    with options.exit_on_problems(shape):
-        _line(running.run_to_end(_scheduling(store, engine_name).pause(name, paused=True)), as_json=False)
+def _about(action: str, said: str, work: Callable[[Scheduling, str], Coroutine[object, object, Schedule | str | None]]) -> None:
+    """Add a command about one schedule: it shows the schedule, or the run that it has begun."""
+
+    @schedule_group.command(action, help=said)
+    def command(
+        name: ScheduleName,
+        store: options.Store = None,
+        engine_name: options.EngineName = None,
+        shape: options.ProblemFormat = Format.TEXT,
+    ) -> None:
+        with options.exit_on_problems(shape):
+            done = running.run_to_end(work(_scheduling(store, engine_name), name))
+        if done is None:
+            write_error(f"{name} is removed\n")
+        elif isinstance(done, str):
+            write(f"{done}\n")
+        else:
+            _line(done, as_json=False)
 
 
-@schedule_group.command()
-def resume(
-    name: ScheduleName,
-    store: options.Store = None,
-    engine_name: options.EngineName = None,
-    shape: options.ProblemFormat = Format.TEXT,
-) -> None:
-    """Begin runs again from now on."""
-    with options.exit_on_problems(shape):
-        _line(running.run_to_end(_scheduling(store, engine_name).pause(name, paused=False)), as_json=False)
-
-
-@schedule_group.command()
-def remove(
-    name: ScheduleName,
-    store: options.Store = None,
-    engine_name: options.EngineName = None,
-    shape: options.ProblemFormat = Format.TEXT,
-) -> None:
-    """Remove a schedule; its runs stay."""
-    with options.exit_on_problems(shape):
-        running.run_to_end(_scheduling(store, engine_name).unschedule(name))
-        write_error(f"{name} is removed\n")
-
-
-@schedule_group.command()
-def trigger(
-    name: ScheduleName,
-    store: options.Store = None,
-    engine_name: options.EngineName = None,
-    shape: options.ProblemFormat = Format.TEXT,
-) -> None:
-    """Begin a run now, and print its id."""
-    with options.exit_on_problems(shape):
-        write(f"{running.run_to_end(_scheduling(store, engine_name).trigger(name))}\n")
+_about("pause", "Begin no run until it is resumed; those under way go on.", lambda kept, name: kept.pause(name, paused=True))
+_about("resume", "Begin runs again from now on.", lambda kept, name: kept.pause(name, paused=False))
+_about("remove", "Remove a schedule; its runs stay.", lambda kept, name: kept.unschedule(name))
+_about("trigger", "Begin a run now, and print its id.", lambda kept, name: kept.trigger(name))
