@@ -18,7 +18,10 @@ from instrc import problems
 from instrc.engines.launch import Launcher, RehearseMode
 from instrc.engines.prepare import Prepared, prepare
 from instrc.problems.problem import CompileError
+from instrc.problems.suggest import nearest
 from instrc.runtime.engine import Engine, Serving, UnreachableError, wait_for_server
+from instrc.runtime.interpreter.documents import bare_name
+from instrc.schema.walk import nodes
 from instrc.server.door import Identify
 from instrc.server.http import Beside, app_of
 from instrc.server.identity import Identity, ProviderKeys
@@ -26,6 +29,7 @@ from instrc.server.inbox import Inbox
 from instrc.server.records import Records, RunChange
 from instrc.server.run_service import Hub, RunService
 from instrc.server.webhooks import AddressRules, Webhooks, webhook_routes
+from instrc.text.jsonvalue import mapping
 from instrc.vibes.project import Project
 from instrc.vibes.settings import read_settings
 
@@ -119,6 +123,30 @@ def protocols_of(service: RunService, tools: Iterable[Prepared], address: str) -
     return routes, beside
 
 
+def idle_settings(service: RunService) -> list[str]:
+    """Return a line for each entry about roles or people that names no program, or no step of one: it binds nobody."""
+    programs = service.launchers
+    steps = {name: _steps_of(launcher.prepared) for name, launcher in programs.items()}
+    bare = set[str]().union(*steps.values())
+    whole = {f"{program}.{step}" for program, its in steps.items() for step in its} | {f"{name}.*" for name in programs}
+    found = []
+    for table, entries, known in (
+        ("serve.roles", service.settings.roles, {*programs, "*"}),
+        ("people", service.settings.people, {*whole, *bare, "*"}),
+    ):
+        for name in (name for name in entries if name not in known):
+            near = nearest(name, sorted(known))
+            more = f"; did you mean `{near[0]}`?" if near else ""
+            found.append(f"`{name}` in `[tool.instrc.{table}]` names nothing that is served, and has no effect{more}")
+    return found
+
+
+def _steps_of(prepared: Prepared) -> set[str]:
+    """Return the names of the steps of a program, and of the processes that serve its activities."""
+    found = nodes(prepared.document, *prepared.processes.values())
+    return {bare_name(key) for node in found for key in mapping(node.get("properties"))}
+
+
 async def serve(
     service: RunService,
     host: str,
@@ -136,6 +164,8 @@ async def serve(
         raise CompileError([problems.runs.UnusableSetting(what="address", word=host, reason=reason)])
     if identify is None and not identity.is_on:
         tell("nobody is asked who they are: whoever reaches this address, from this machine only, may do everything")
+    for line in idle_settings(service) if service.launchers else ():
+        tell(line)
     known = identity if identity.is_on and identify is None else None
     app = app_of(
         service,

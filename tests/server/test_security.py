@@ -18,6 +18,7 @@ from serving import ANN, ANSWER, BOB, BOSS, asking, client, go, person, service
 from starlette.requests import ClientDisconnect
 
 from instrc import CompileError
+from instrc.server.hosting import idle_settings  # what a service says when it begins
 from instrc.server.http import app_of  # the application itself
 from instrc.server.identity import Identity, ProviderKeys, Signer  # what it finds callers by
 from instrc.vibes.service_settings import OidcSettings, PeopleSettings, ServiceSettings  # without a file
@@ -356,3 +357,13 @@ def test_a_claim_keeps_others_away_and_is_given_on(tmp_path: Path) -> None:
             assert (await http.get(place)).status_code in {404, 409}
 
     go(body())
+
+
+def test_an_entry_that_binds_nobody_is_told(tmp_path: Path) -> None:
+    everybody = PeopleSettings()
+    people = {"letter.aprove": everybody, "lettr.*": everybody}
+    sound = {"letter.approve": everybody, "approve": everybody, "letter.*": everybody, "*": everybody}
+    roles = {"letter": {}, "*": {}, "leter": {"answerer": ("ann",)}}
+    told = idle_settings(service(tmp_path, settings=ServiceSettings(roles=roles, people=people | sound)))
+    assert [line.partition(" in ")[0] for line in told] == ["`leter`", "`letter.aprove`", "`lettr.*`"]
+    assert [line.rpartition(" ")[2] for line in told] == ["`letter`?", "`letter.approve`?", "`letter.*`?"]
