@@ -23,7 +23,7 @@ from instrc.process.flow import Chunk
 from instrc.process.process import Process
 from instrc.runtime.activities import ONCE, Activities, Activity
 from instrc.runtime.boundary import guarded, words_of
-from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
+from instrc.runtime.interpreter.documents import PinnedPlan, bare_name, spellings
 from instrc.runtime.interpreter.v1.interface import program_of
 from instrc.runtime.interpreter.v1.runnable import PlanUnit
 from instrc.runtime.models.model import instance_of
@@ -31,10 +31,11 @@ from instrc.runtime.plan import plan_of
 from instrc.runtime.served_activities import served
 from instrc.schema.plain_checks import doubtful
 from instrc.schema.validation import json_fault
+from instrc.schema.walk import nodes
 from instrc.schema.wellformed import problems_of
 from instrc.text.files import read_whole
 from instrc.text.jsontext import loads
-from instrc.text.jsonvalue import Json, JsonObject, as_object, require_tree
+from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping, require_tree
 from instrc.text.source import Source
 from instrc.tools.tool import Hint
 from instrc.vibes.project import DEFAULT_PROJECT, Project
@@ -73,6 +74,12 @@ class Prepared:
         """The schemas of its inputs by name, as far as they are known: those that a process lists, else those of the source."""
         listed = self.document.get("inputs") if isinstance(self.document, dict) else None
         return listed if isinstance(listed, dict) else self.declared
+
+    @property
+    def names(self) -> set[str]:
+        """The names of all steps and members in it and in its processes, in each way in which they are written."""
+        found = nodes(self.document, *self.processes.values())
+        return {name for node in found for key in mapping(node.get("properties")) for name in spellings(key)}
 
 
 def prepare(

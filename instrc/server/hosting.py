@@ -20,8 +20,6 @@ from instrc.engines.prepare import Prepared, prepare
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
 from instrc.runtime.engine import Engine, Serving, UnreachableError, wait_for_server
-from instrc.runtime.interpreter.documents import bare_name
-from instrc.schema.walk import nodes
 from instrc.server.door import Identify
 from instrc.server.http import Beside, app_of
 from instrc.server.identity import Identity, ProviderKeys
@@ -29,7 +27,6 @@ from instrc.server.inbox import Inbox
 from instrc.server.records import Records, RunChange
 from instrc.server.run_service import Hub, RunService
 from instrc.server.webhooks import AddressRules, Webhooks, webhook_routes
-from instrc.text.jsonvalue import mapping
 from instrc.vibes.project import Project
 from instrc.vibes.settings import read_settings
 
@@ -126,7 +123,7 @@ def protocols_of(service: RunService, tools: Iterable[Prepared], address: str) -
 def idle_settings(service: RunService) -> list[str]:
     """Return a line for each entry about roles or people that names no program, or no step of one: it binds nobody."""
     programs = service.launchers
-    steps = {name: _steps_of(launcher.prepared) for name, launcher in programs.items()}
+    steps = {name: launcher.prepared.names for name, launcher in programs.items()}
     bare = set[str]().union(*steps.values())
     whole = {f"{program}.{step}" for program, its in steps.items() for step in its} | {f"{name}.*" for name in programs}
     found = []
@@ -139,12 +136,6 @@ def idle_settings(service: RunService) -> list[str]:
             more = f"; did you mean `{near[0]}`?" if near else ""
             found.append(f"`{name}` in `[tool.instrc.{table}]` names nothing that is served, and has no effect{more}")
     return found
-
-
-def _steps_of(prepared: Prepared) -> set[str]:
-    """Return the names of the steps of a program, and of the processes that serve its activities."""
-    found = nodes(prepared.document, *prepared.processes.values())
-    return {bare_name(key) for node in found for key in mapping(node.get("properties"))}
 
 
 async def serve(

@@ -20,7 +20,7 @@ from instrc.problems.problem import CompileError, Problem
 from instrc.problems.suggest import nearest
 from instrc.runtime.activities import complaints
 from instrc.runtime.engine import Engine, Question, RunFilter, RunReport, chosen
-from instrc.runtime.interpreter.documents import Author, bare_name
+from instrc.runtime.interpreter.documents import Author, spellings
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.traces import Event
 from instrc.server.access import Caller, Role
@@ -629,8 +629,7 @@ class RunService:
 
     def _opening(self, report: RunReport, question: Question) -> Opening:
         """Return who may answer a question, and when that is due: the program says it, else the settings."""
-        step = bare_name(question.steps[0]) if question.steps else question.id
-        said = self.settings.people_of(report.name, step)
+        said = self.settings.people_of(report.name, spellings(question.steps[0]) if question.steps else (question.id,))
         listed = approval_of(question, None).approvers
         due = None if said.due is None else time() + said.due
         return Opening(listed or said.candidates, due)

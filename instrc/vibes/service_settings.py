@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_network
 from typing import Final, TypeAlias
 
@@ -72,12 +72,10 @@ class ServiceSettings(Struct, frozen=True):
     language: str | None = None
     """The language of the pages for people, one of `LANGUAGES`; without it each page is in that of the browser."""
 
-    def people_of(self, program: str, step: str) -> PeopleSettings:
-        """Return who answers the questions of a step: the closest entry."""
-        for name in (f"{program}.{step}", step, f"{program}.*", "*"):
-            if name in self.people:
-                return self.people[name]
-        return PeopleSettings()
+    def people_of(self, program: str, step: Sequence[str]) -> PeopleSettings:
+        """Return who answers the questions of a step, by the ways in which its name is written: the closest entry."""
+        names = (*(f"{program}.{each}" for each in step), *step, f"{program}.*", "*")
+        return next((self.people[name] for name in names if name in self.people), PeopleSettings())
 
 
 def service_settings(serve: object, people: object, wrong: Wrong) -> ServiceSettings:

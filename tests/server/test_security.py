@@ -16,6 +16,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from serving import ANN, ANSWER, BOB, BOSS, asking, client, go, person, service
 from starlette.requests import ClientDisconnect
+from written_processes import DECISION, chunk, process, step
 
 from instrc import CompileError
 from instrc.server.hosting import idle_settings  # what a service says when it begins
@@ -367,3 +368,16 @@ def test_an_entry_that_binds_nobody_is_told(tmp_path: Path) -> None:
     told = idle_settings(service(tmp_path, settings=ServiceSettings(roles=roles, people=people | sound)))
     assert [line.partition(" in ")[0] for line in told] == ["`leter`", "`letter.aprove`", "`lettr.*`"]
     assert [line.rpartition(" ")[2] for line in told] == ["`letter`?", "`letter.approve`?", "`letter.*`?"]
+
+
+@pytest.mark.parametrize("name", ["letter.step1_check_it", "letter.check_it", "check_it"])
+def test_a_step_of_two_words_is_found_in_the_settings(tmp_path: Path, name: str) -> None:
+    async def body() -> None:
+        document = process(userContext1=chunk(step1_check_it=step(DECISION, "prompt")))
+        made = service(tmp_path, settings=ServiceSettings(people={name: PeopleSettings(("bob",))}), letter=document)
+        assert idle_settings(made) == []
+        async with client(made, BOSS) as boss:
+            run = (await boss.post("/v1/runs", json=START, headers={"Prefer": "wait=20"})).json()["run"]
+            assert (await boss.get(f"/v1/questions/{run}:userContext1")).json()["candidates"] == ["bob"]
+
+    go(body())

@@ -394,6 +394,11 @@ def bare_name(key: str) -> str:
     return _STEP.sub("", key).replace("_", "").replace("-", "").casefold()
 
 
+def spellings(key: str) -> tuple[str, str]:
+    """Return how people write the key of a step: whole, and without its number."""
+    return key, _STEP.sub("", key)
+
+
 def is_numbered(key: str) -> bool:
     """Tell whether a key names one step exactly, so that it must not stand for another of the same name."""
     return re.match(r"step\d+_", key) is not None

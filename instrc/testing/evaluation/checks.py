@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from inspect import isawaitable
 from math import isfinite
 from pathlib import Path
@@ -332,11 +332,15 @@ def _apart(seen: CheckedRun) -> CheckedRun:
 
 
 def checks_of(
-    data: DataSet, functions: Mapping[str, CheckFunction], kinds: Mapping[str, CheckKind], place: CheckPlace
+    data: DataSet,
+    functions: Mapping[str, CheckFunction],
+    kinds: Mapping[str, CheckKind],
+    place: CheckPlace,
+    names: Collection[str] = (),
 ) -> tuple[EvalCheck, ...]:
     """Return the checks of a data set: its own, the functions that are given, and equality of all else that is expected.
 
-    A `CompileError` tells all that is wrong with them.
+    A `CompileError` tells all that is wrong with them.  `names` are those in the program: what looks like one is misspelt.
     """
     found: list[EvalCheck] = []
     wrong: list[Problem] = []
@@ -354,6 +358,12 @@ def checks_of(
         if name not in known:
             reason = f"there is no such check: {did_you_mean(nearest(name, known)) or 'there are ' + ', '.join(known)}"
             wrong.append(InvalidDataSet(at=data.at, what=f"the rate that is demanded of `{name}`", reason=reason))
+    compared = {bare_name(each) for each in names}
+    for at in dict.fromkeys([*_expected_paths(data), *(check.at for check in found)]):
+        first = at.partition(".")[0]
+        if first and bare_name(first) not in compared and (near := nearest(first, sorted(names))):
+            reason = f"the program has no such name: {did_you_mean(near)}"
+            wrong.append(InvalidDataSet(at=data.at, what=f"`{at}`, which is expected", reason=reason))
     if wrong:
         raise CompileError(wrong)
     found += [check_of_function(name, function) for name, function in functions.items()]

@@ -399,7 +399,7 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
             raise UnansweredError(facts.error)
         return facts
 
-    checks = checks_of(data, options.checks, options.kinds, CheckPlace(data.folder, ask))
+    checks = checks_of(data, options.checks, options.kinds, CheckPlace(data.folder, ask), prepared.names)
     _require_sound(runner, data)
     repeats = options.repeats or data.repeat
     pairs = [(case, repeat) for repeat in range(1, repeats + 1) for case in data.cases]

@@ -130,7 +130,7 @@ def _vibe(program: str, name: str, other: str, project: Project) -> Json:
     registry = Workspace(project).registry(program)
     found = registry.lookup(other) or ((other,) if other.startswith("aug:") else ())
     if len(found) != 1:
-        _refuse("vibe", other, f"{len(found) or 'no'} vibes have this name")
+        _refuse("vibe", other, f"{len(found)} vibes have this name" if found else "no vibe has this name")
     replaced = registry.lookup(name)
 
     def in_full(node: Json) -> Json:

@@ -154,7 +154,7 @@ def test_versions_that_ask_the_same_are_run_once() -> None:
     [
         (Changes(vibes=(("Clasify", "Blunt"),)), "nothing in `mood.aug` is changed"),
         (Changes(off=("Introspect_Mixin",)), "nothing in `mood.aug` is changed"),
-        (Changes(vibes=(("Classify", "Nobody"),)), "no vibes have this name"),
+        (Changes(vibes=(("Classify", "Nobody"),)), "no vibe has this name"),
         (Changes(against="v1"), "the revision `v1`"),
         (Changes(against="a\0b"), "the revision"),
     ],

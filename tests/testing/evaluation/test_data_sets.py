@@ -58,6 +58,7 @@ WRONG = {
     '{"input": "x", "answers": {"aprove": {}}}': "did you mean `approve`?",
     '{"check": {}}\n{"input": "x"}': "did you mean `checks`?",
     '{"repeat": 0}\n{"input": "x"}': "`repeat` is a whole number",
+    '{"input": "x", "expected": {"drafft": {"text": "a"}}}': "did you mean `draft`?",
     '{"min": 2}\n{"input": "x"}': "a number from 0 to 1",
     '{"activities": "all"}\n{"input": "x"}': "`invented` or `real`",
     '{"checks": {"a": "equals"}}\n{"input": "x"}': "did you mean `equal`?",

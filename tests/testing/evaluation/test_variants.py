@@ -184,7 +184,7 @@ def test_a_program_that_the_revision_has_not_is_refused(repository: str) -> None
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"Draft": "Nobody"}, "no vibes have this name"),
+        ({"Draft": "Nobody"}, "no vibe has this name"),
         ({"Draft": "none.json"}, "none.json"),
         ({"Draft": "bad.json"}, "bad.json"),
     ],
