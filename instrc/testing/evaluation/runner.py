@@ -46,6 +46,8 @@ from instrc.vibes.find_files import make_unversioned
 
 CONCURRENCY: Final = 4
 """Cases at the same time, unless more are allowed."""
+RUNS: Final = 1_000_000
+"""Runs of one evaluation."""
 SILENCE: Final = 8
 """Cases in a row for which a provider gave no answer; after them no further case is begun."""
 _FORMAT: Final = 1
@@ -402,6 +404,9 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
     checks = checks_of(data, options.checks, options.kinds, CheckPlace(data.folder, ask), prepared.names)
     _require_sound(runner, data)
     repeats = options.repeats or data.repeat
+    if repeats * len(data.cases) > RUNS:
+        reason = f"{len(data.cases)} cases so often are more than {RUNS:,} runs"
+        raise CompileError([problems.runs.UnusableSetting(what="number of repetitions", word=str(repeats)[:40], reason=reason)])
     pairs = [(case, repeat) for repeat in range(1, repeats + 1) for case in data.cases]
     found: dict[tuple[str, int], CaseResult] = {}
     silent: list[str] = []
