@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing
 from contextvars import copy_context
 
 from instrc.runtime.engine import Run
+from instrc.runtime.interpreter.documents import bare_name
 from instrc.runtime.models.partial import PARTS, AnswerPart
+from instrc.text import arguments
+from instrc.text.jsonvalue import Json, mapping
 
 
 class RunStream:
@@ -38,3 +42,31 @@ class RunStream:
             self._run = await task
         finally:
             task.cancel()
+
+    async def text(self, path: str) -> AsyncGenerator[str]:
+        """Run the program, and yield what is added to one text: `letter.body` is the member `body` of the step `letter`.
+
+        If the model is asked again, its new text follows from the beginning.
+        """
+        step, *members = arguments.text("path", path).split(".")
+        key, told = "", ""
+        async with aclosing(aiter(self)) as parts:
+            async for part in parts:
+                found = _member(part, step, members)
+                if not isinstance(found, str):
+                    continue
+                if part.key != key or not found.startswith(told):
+                    key, told = part.key, ""
+                if found != told:
+                    yield found[len(told) :]
+                    told = found
+
+
+def _member(part: AnswerPart, step: str, members: list[str]) -> Json:
+    """Return what a part has at a path so far; the value of one step may stand for itself."""
+    name = bare_name(step)
+    named = {bare_name(key): value for key, value in mapping(part.value).items()}
+    value = named.get(name, part.value if name in map(bare_name, part.steps) else None)
+    for each in members:
+        value = mapping(value).get(each)
+    return value

@@ -204,3 +204,30 @@ def test_a_loop_that_is_left_early_cancels_the_run() -> None:
 
     assert asyncio.run(first()) == {"text": "De"}
     assert ended == ["cancelled"]
+
+
+def pieces_of(stream: Any, path: str) -> list[str]:
+    async def body() -> list[str]:
+        return [piece async for piece in stream.text(path)]
+
+    return asyncio.run(body())
+
+
+@pytest.mark.parametrize("kind", ["openai"], indirect=True)
+@pytest.mark.parametrize("path", ["draft.text", "step1_draft.text", "Draft.text"])
+def test_one_text_is_given_piece_by_piece(kind: str, standin: Standin, path: str) -> None:
+    standin.answers.append(streamed(kind, {"_why": "short", "text": "Dear Ann"}, name="draft"))
+    pieces = pieces_of(instrc.stream(PROGRAM, "a letter", model="openai:m-1"), path)
+    assert len(pieces) > 1
+    assert "".join(pieces) == "Dear Ann"
+
+
+def test_one_text_of_several_steps_is_given_anew_if_the_model_is_asked_again() -> None:
+    draft = '@{ title: "Draft", type: "object", properties: { text: { type: "string" } }, required: ["text"] }'
+    program = f'{draft} | @{{ title: "Sum", type: "object", properties: {{ n: {{ type: "integer" }} }}, required: ["n"] }}'
+    answers = [
+        {"step1_draft": {"text": "Dear"}, "step2_sum": {"n": "no"}},
+        {"step1_draft": {"text": "Dear Ann"}, "step2_sum": {"n": 1}},
+    ]
+    assert pieces_of(instrc.stream(program, "a", model=instrc.Scripted(answers)), "draft.text") == ["Dear", "Dear Ann"]
+    assert pieces_of(instrc.stream(program, "a", model=instrc.Scripted(answers)), "draft.txt") == []
