@@ -38,7 +38,8 @@ Run a program; `Scripted` answers for the model here:
     assert run.status == "done"
 
 `await instrc.run_async(…)` is the same for asynchronous code, as `evaluate_async` is for `evaluate`;
-`async for part in instrc.stream(…)` sees the answers of models while they are written.
+`async for part in instrc.stream(…)` sees the answers of models while they are written: what `stream` gives is an
+`instrc.RunStream`, each part an `instrc.AnswerPart`.
 With `engine="durable"` or `"temporal"` and an `id`, a later process finds the run: `instrc.find_run(id)`,
 `await instrc.find_run_async(id)`, or all: `instrc.runs(status="held")`.
 `Run.retry()` continues a failed run, `Run.fork()` begins another one with its results.
@@ -118,6 +119,8 @@ if TYPE_CHECKING:
     from instrc.runtime.activities import PENDING, Activities, ActivityError, Retry, activity, current_call
     from instrc.runtime.engine import Question, Run, RunFailedError
     from instrc.runtime.models.model import Model, ModelError, Reply, Request, Sample, Scripted
+    from instrc.runtime.models.partial import AnswerPart
+    from instrc.runtime.stream import RunStream
     from instrc.schema.flattening.provenance import Flat
     from instrc.taskbench.sample import export_plan, import_plan, sample_plans, score_plans
     from instrc.testing.evaluation.checks import CheckedRun
@@ -131,6 +134,7 @@ __all__ = [
     "PENDING",
     "Activities",
     "ActivityError",
+    "AnswerPart",
     "Artefact",
     "CheckedRun",
     "CompileError",
@@ -155,6 +159,7 @@ __all__ = [
     "Retry",
     "Run",
     "RunFailedError",
+    "RunStream",
     "Sample",
     "Scripted",
     "Source",
@@ -270,6 +275,8 @@ _HOMES = {
     "Question": "instrc.runtime.engine",
     "Run": "instrc.runtime.engine",
     "RunFailedError": "instrc.runtime.engine",
+    "AnswerPart": "instrc.runtime.models.partial",
+    "RunStream": "instrc.runtime.stream",
 }
 """Where each public name is defined."""
 
