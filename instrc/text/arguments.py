@@ -169,6 +169,8 @@ _SHARED = (b"\xfb", b"\xdb", b"\xa8", b"\xa9")
 """How `marshal` begins a dict, a list and a tuple that something else holds as well: without these bytes no part is shared."""
 WRITTEN_VALUES: Final = 5_000_000
 """Values of what a caller gives, with shared parts written out."""
+_FEW: Final = 50
+"""A walk that ends within one part in so many of a limit is faster than looking at each part once."""
 TOO_MANY_VALUES = f"this holds the same parts so often that it has over {WRITTEN_VALUES:,} values when it is written"
 
 
@@ -251,10 +253,15 @@ def writes_over(value: object, limit: int) -> bool:
 
     What holds itself is left to whoever reads it.
     """
-    return holds_over(value, limit) and _shares_over(value, limit)
+    return _walks_over(value, limit // _FEW) and _weighs_over(value, limit, endless=False)
 
 
 def holds_over(value: object, limit: int) -> bool:
+    """Tell the same, and that it is so for a value that holds itself."""
+    return _walks_over(value, limit // _FEW) and _weighs_over(value, limit, endless=True)
+
+
+def _walks_over(value: object, limit: int) -> bool:
     """Tell fast whether over `limit` values are met on the way through a value, in which a circle has no end."""
     if type(value) not in _CONTAINERS:
         return False
@@ -276,7 +283,8 @@ def _is_tree(told: bytes) -> bool:
     return not any(told.find(mark, 1) > 0 for mark in _SHARED)
 
 
-def _shares_over(value: object, limit: int) -> bool:
+def _weighs_over(value: object, limit: int, *, endless: bool) -> bool:
+    """Tell whether a value has over `limit` values, by looking at each part once; `endless` is the answer for a circle."""
     sizes: dict[int, int] = {}
     opened: set[int] = set()
     stack: list[object] = [value]
@@ -292,7 +300,7 @@ def _shares_over(value: object, limit: int) -> bool:
             if size > limit:
                 return True
         elif id(here) in opened:
-            return False  # a circle
+            return endless
         else:
             opened.add(id(here))
             stack += waiting

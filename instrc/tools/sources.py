@@ -16,6 +16,7 @@ from instrc.problems.vibes import ForbiddenReference
 from instrc.schema.normalize import Note, Rules, describe_value, drop_invalid_keywords, normalize
 from instrc.schema.references import SchemaStore
 from instrc.schema.walk import subschemas, walk
+from instrc.text.arguments import writes_over
 from instrc.text.jsontext import JsonPlaces, RepeatedMember, is_writable, loads, repeated_members
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, JsonSyntaxError, Location, as_object, is_deeper, pointer, put
 from instrc.text.names import free_name, is_reserved, words
@@ -26,6 +27,7 @@ from instrc.text.source import Source, Span
 
 GIVEN_PARTS: Final = 5_000_000
 """Values of what is given; more is refused, as is what holds itself."""
+_TOO_MANY_PARTS: Final = f"it has over {GIVEN_PARTS:,} parts, or holds itself"
 GIVEN_LEVELS: Final = 4000
 """How deep what is given may nest."""
 TOOL_NAME: Final = 100
@@ -149,6 +151,8 @@ def of_value(value: object, key_of: Callable[[object], object] = lambda key: key
     root: list[Json] = [None]
     stack: list[tuple[object, JsonArray | JsonObject, str | int, int]] = [(value, root, 0, 0)]
     count = 0
+    if writes_over(value, GIVEN_PARTS):
+        _refuse(_TOO_MANY_PARTS)
     while stack:
         item, holder, key, level = stack.pop()
         count += 1
@@ -173,7 +177,7 @@ def of_value(value: object, key_of: Callable[[object], object] = lambda key: key
         else:
             _refuse(f"{describe_value(item)} is not a value of JSON")
         if count + len(stack) > GIVEN_PARTS:
-            _refuse(f"it has over {GIVEN_PARTS:,} parts, or holds itself")
+            _refuse(_TOO_MANY_PARTS)
     return Given(root[0])
 
 
