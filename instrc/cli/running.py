@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from instrc.engines.prepare import Prepared
-    from instrc.runtime.engine import Engine, Keep, People, RunReport
+    from instrc.runtime.engine import Engine, EngineOptions, Keep, People, RunReport
+    from instrc.runtime.models.partial import AnswerPart
     from instrc.runtime.traces import Sink
 
 
@@ -46,6 +47,7 @@ def engine(
     run: str | None = None,
     people: People | None = None,
     watch: Sink | None = None,
+    parts: Callable[[AnswerPart], object] | None = None,
     keep: Keep = "all",
 ) -> Engine:
     """Return the engine of a command: as it is said, the one that keeps the run, as the project has set it, else the usual one.
@@ -61,8 +63,8 @@ def engine(
     usual = "memory" if keep == "open" or find_spec("dbos") is None else "durable"
     if name is None and run is not None and keeps(folder, run):
         name = "memory"
-    traces = settings.get("traces")
-    made = engine_of(name or settings.get("engine", usual), folder, people=people, watch=watch, keep=keep, traces=traces)
+    more: EngineOptions = {"people": people, "watch": watch, "parts": parts, "keep": keep, "traces": settings.get("traces")}
+    made = engine_of(name or settings.get("engine", usual), folder, **more)
     _engines.append(made)
     return made
 

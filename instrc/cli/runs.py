@@ -155,7 +155,7 @@ def _traced(run: str, store: Path | None, engine_name: str | None) -> tuple[str,
     """Return the name of a run, how it stands, what it was forked from, and its events; `instrc eval` leaves files of events."""
     file = Path(run)
     if file.suffix == ".jsonl" and file.is_file():
-        events = read_events(file)
+        events, _ = read_events(file)
         outcome = next((event["outcome"] for event in reversed(events) if event["event"] == "ended"), None)
         return file.stem, "running" if outcome is None else outcome["status"], "", events
     with exit_on_problems(Format.TEXT):

@@ -71,7 +71,7 @@ def serve_command(
         show_warnings(programs, shape)
         launchers = hosting.launchers_of(programs, model, options.rehearse_mode(rehearse, with_activities))
         hub = Hub()
-        kept = engine(store, engine_name, watch=hub.saw)
+        kept = engine(store, engine_name, watch=hub.saw, parts=hub.heard)
         service = hosting.service_at(launchers, kept, store_place(store), hub)
         write_error(f"serving {', '.join(launchers)} at http://{host}:{port}/v1, for people at http://{host}:{port}/inbox\n")
         routes, beside = hosting.protocols_of(service, [], f"http://{host}:{port}")

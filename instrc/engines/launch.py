@@ -571,6 +571,10 @@ class Host:
         """Return what has happened in a run, in order."""
         return self.engine.trace(run)
 
+    def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
+        """Return what has happened in a run behind a place, in order, and the place after it."""
+        return self.engine.trace_from(run, place)
+
     def usage(self, run: str) -> dict[str, float] | None:
         """Return what models have used in a run; `None` if only its trace says it."""
         return self.engine.usage(run)

@@ -25,11 +25,12 @@ from instrc.runtime.activities import ONCE, Activities, Activity
 from instrc.runtime.boundary import guarded, words_of
 from instrc.runtime.interpreter.documents import PinnedPlan, bare_name, spellings
 from instrc.runtime.interpreter.v1.interface import program_of
-from instrc.runtime.interpreter.v1.runnable import PlanUnit
+from instrc.runtime.interpreter.v1.runnable import PlanUnit, with_definitions
 from instrc.runtime.models.model import instance_of
 from instrc.runtime.plan import plan_of
 from instrc.runtime.served_activities import served
 from instrc.schema.plain_checks import doubtful
+from instrc.schema.strip import is_meta, strip
 from instrc.schema.validation import json_fault
 from instrc.schema.walk import nodes
 from instrc.schema.wellformed import problems_of
@@ -419,3 +420,24 @@ def inputs_schema(prepared: Prepared) -> JsonObject:
         "required": [name for name, schema in inputs.items() if not (isinstance(schema, dict) and "default" in schema)],
         "additionalProperties": False,
     }
+
+
+def output_schema(plan: PinnedPlan) -> JsonObject:
+    """Return the JSON Schema of what a run of a program brings: each step by its key, or what its tool is filled in with.
+
+    A block, and a step that a model and a server share, may be anything.
+    """
+    program = program_of(plan)
+    units = program.regions[0].units
+    if program.whole:
+        return as_object(strip(as_object(units[0].schema), {"all"}))
+    keys = [step.key for unit in units for step in unit.steps]
+    properties: JsonObject = {}
+    for unit in units:
+        for step in unit.steps:
+            shared = keys.count(step.key) > 1 or step.plan is not None or bool(step.among)
+            properties |= {} if is_meta(step.key) else {step.key: {} if shared else step.schema}
+        key = getattr(unit.block, "key", None)
+        properties |= {} if key is None else {key: {}}
+    made: JsonObject = {"type": "object", "properties": properties}
+    return as_object(strip(with_definitions(made, program.definitions), {"all"}))

@@ -172,6 +172,8 @@ class Effects:
     """What the models of the run may cost."""
     takes: Mapping[str, Json] = field(default_factory=dict)
     """What the vibes of activities say of their inputs: schemas, by bare names."""
+    parts: Callable[[AnswerPart], object] | None = None
+    """Who is told of the parts of answers, beside those of the context."""
     step: str | None = None
     """The name of the only step of a tool, whose answer has no key for it."""
     invented: tuple[Invention, ...] = ()
@@ -229,7 +231,7 @@ class Effects:
 
     def _teller(self, key: str, steps: Sequence[str]) -> Callable[[Json, Sequence[str]], None] | None:
         """Return what tells the parts of an answer, if anybody of this context wants them."""
-        tell, names = PARTS.get(), tuple(steps or ([] if self.step is None else [self.step]))
+        tell, names = PARTS.get() or self.parts, tuple(steps or ([] if self.step is None else [self.step]))
         if tell is None:
             return None
 

@@ -36,8 +36,9 @@ from instrc.runtime.effects import INVENTIONS, Effects, Invention
 from instrc.runtime.interpreter import documents, versions
 from instrc.runtime.journal import Again, Journal, JournalEntry
 from instrc.runtime.models.closing import closing_all
+from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
-from instrc.runtime.traces import Event, EventFacts, Sink, join_sinks, read_trace, told_apart, usage_in, written_to
+from instrc.runtime.traces import Event, EventFacts, Sink, join_sinks, read_events, told_apart, trace_file, usage_in, written_to
 from instrc.schema.strip import holds_meta, split
 from instrc.text import arguments
 from instrc.text.durations import is_span, seconds
@@ -350,6 +351,8 @@ class EngineOptions(TypedDict, total=False):
     people: People | None
     """Who can be asked at once."""
     watch: Sink | None
+    parts: Callable[[AnswerPart], object] | None
+    """Who is told of answers while models write them."""
     keep: Keep
     traces: str | None
     """The URL of a database for traces, where the store of an engine is none."""
@@ -360,14 +363,19 @@ class TracedEngine:
 
     def __init__(self, folder: Path | None, equip: Equip, options: EngineOptions) -> None:
         self.folder = folder
-        self.equip = equip
+        parts = options.get("parts")
+        self.equip: Equip = equip if parts is None else lambda *given: replace(equip(*given), parts=parts)
         self.people: People | None = options.get("people")
         self.watch: Sink | None = told_apart(options.get("watch"))
         self.keep: Keep = options.get("keep", "all")
 
     def trace(self, run: str) -> list[Event]:
-        """Return what has happened in a run, in order, as far as it is noted on this machine."""
-        return [] if self.folder is None else read_trace(self.folder, run)
+        """Return what has happened in a run, in order."""
+        return self.trace_from(run)[0]
+
+    def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
+        """Return what has happened behind a place, as far as it is noted on this machine, and the place after it."""
+        return ([], 0) if self.folder is None else read_events(trace_file(self.folder, run), place)
 
     def usage(self, run: str) -> dict[str, float] | None:  # noqa: ARG002  -- others know it
         """Return what models have used in a run; `None` if only its trace says it."""
@@ -411,6 +419,9 @@ class Engine(Protocol):
 
     def trace(self, run: str) -> list[Event]:
         """Return what has happened in a run, in order."""
+
+    def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
+        """Return what has happened in a run behind a place, in order, and the place after it; the first place is 0."""
 
     def usage(self, run: str) -> dict[str, float] | None:
         """Return what models have used in a run; `None` if only its trace says it."""

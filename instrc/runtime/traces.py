@@ -185,24 +185,24 @@ def _append(file: Path, line: str) -> None:
 
 def read_trace(folder: Path, run: str) -> list[Event]:
     """Return the events of a run; a last line that was not written whole is left out."""
-    return read_events(trace_file(folder, run))
+    return read_events(trace_file(folder, run))[0]
 
 
-def read_events(file: Path) -> list[Event]:
-    """Return the events in a file, as `read_trace` does."""
+def read_events(file: Path, start: int = 0) -> tuple[list[Event], int]:
+    """Return the events in a file behind its first `start` bytes, and where the whole lines end."""
     try:
-        lines = read_regular(str(file), TRACE_BYTES).split(b"\n")
+        data = read_regular(str(file), TRACE_BYTES, start)
     except (OSError, ValueError):
-        return []
+        return [], start
     found: list[Event] = []
-    for line in lines:
+    for line in data.split(b"\n"):
         try:
             event = loads(line)
         except ValueError:
             continue
         if is_event(event):
             found.append(event)
-    return found
+    return found, start + data.rfind(b"\n") + 1
 
 
 def begun_before(events: Iterable[Event], run: str) -> set[str]:

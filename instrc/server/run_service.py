@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from secrets import token_hex
-from time import time
+from time import monotonic, time
 from typing import Final, cast
 
 from sqlalchemy.exc import IntegrityError
 
 from instrc import problems
 from instrc.engines.launch import Launcher, forked
-from instrc.engines.prepare import inputs_schema
+from instrc.engines.prepare import inputs_schema, output_schema
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.suggest import nearest
 from instrc.runtime.activities import complaints
 from instrc.runtime.engine import Engine, Question, RunFilter, RunReport, chosen
 from instrc.runtime.interpreter.documents import Author, spellings
+from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.traces import Event
 from instrc.server.access import Caller, Role
@@ -49,8 +51,8 @@ class ProgramInfo:
     title: str
     inputs: JsonObject
     """The JSON Schema of what a run is given: an object."""
-    output: Json
-    """The JSON Schema of what a run brings; `None` where it is not known."""
+    output: JsonObject
+    """The JSON Schema of what a run brings: each step by its key, or what a tool is filled in with."""
     digest: str
     """Of its plan: another one is another version."""
 
@@ -114,6 +116,44 @@ class NumberedEvent:
     body: JsonObject
 
 
+class TraceReading:
+    """Reads what is new in a trace, and numbers it; where less is there than was read before, there is a `gap`."""
+
+    def __init__(self, engine: Engine, run: str, after: int) -> None:
+        self.engine = engine
+        self.run = run
+        self.after = after
+        """The number of the last event that is told."""
+        self._seen = 0
+        self._place = 0
+        self._asked: set[str] = set()
+        self._told: dict[str, AnswerPart] = {}
+
+    def events(self) -> list[NumberedEvent]:
+        """Return the events that were not told."""
+        events, self._place = self.engine.trace_from(self.run, self._place)
+        first, self._seen = self._seen, self._seen + len(events)
+        found: list[NumberedEvent] = []
+        if self.after > self._seen:
+            found.append(NumberedEvent(self._seen, "gap", {"after": self._seen, "before": self.after}))
+            self.after = self._seen
+        for number, event in enumerate(events, first + 1):
+            key = f"{event['run']}/{event.get('id')}"
+            self._asked = self._asked | {key} if event["event"] == "asked" else self._asked - {key}
+            if number > self.after:
+                found.append(NumberedEvent(number, event["event"], cast("JsonObject", dict(event))))
+        self.after = max(self.after, self._seen)
+        return found
+
+    def parts(self, parts: Mapping[str, AnswerPart]) -> Iterator[NumberedEvent]:
+        """Yield what models have written since, of the answers that are not there as a whole."""
+        for key, part in [*parts.items()]:
+            if key.partition("~")[0] in self._asked and self._told.get(key) is not part:
+                self._told[key] = part
+                body: JsonObject = {"run": self.run, "id": key, "steps": [*part.steps], "value": part.value}
+                yield NumberedEvent(self.after, "partial", body | {"complete": [*part.complete]})
+
+
 class Hub:
     """Wakes those who wait for something to happen to a run, from whichever thread it is told."""
 
@@ -122,6 +162,10 @@ class Hub:
         self._loop: asyncio.AbstractEventLoop | None = None
         self.touched: set[str] = set()
         """Runs to which something has happened since they were looked at."""
+        self.parts: dict[str, dict[str, AnswerPart]] = {}
+        """Of the runs that somebody follows, what models have written so far, by the keys of their answers."""
+        self._followers: Counter[str] = Counter()
+        self._telling: set[str] = set()
 
     def bind(self) -> None:
         """Use the loop that runs now."""
@@ -134,22 +178,58 @@ class Hub:
             with suppress(RuntimeError):  # it has been closed just now
                 loop.call_soon_threadsafe(self.wake, event["run"].partition("/")[0])
 
+    def heard(self, part: AnswerPart) -> None:
+        """Take in what a model has written so far: for engines."""
+        loop = self._loop
+        if loop is not None and part.key.partition("/")[0] in self.parts and not loop.is_closed():
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._take, part)
+
+    def _take(self, part: AnswerPart) -> None:
+        run = part.key.partition("/")[0]
+        self.parts.get(run, {})[part.key] = part
+        if run not in self._telling:
+            self._telling.add(run)
+            asyncio.get_running_loop().call_later(TOLD_PAUSE, self._tell_parts, run)
+
+    def _tell_parts(self, run: str) -> None:
+        self._telling.discard(run)
+        self._release(run)
+
     def wake(self, run: str) -> None:
         """Wake those who wait for a run, or for any."""
         self.touched.add(run)
-        for name in (run, None):
-            for future in self._waiting.pop(name, ()):
-                if not future.done():
-                    future.set_result(None)
+        self._release(run)
+        self._release(None)
 
-    async def wait(self, run: str | None, seconds: float) -> None:
-        """Wait until something happens to a run, or to any, at most so long."""
+    def _release(self, run: str | None) -> None:
+        for future in self._waiting.pop(run, ()):
+            if not future.done():
+                future.set_result(None)
+
+    async def wait(self, run: str | None, seconds: float) -> bool:
+        """Wait until something happens to a run, or to any, at most so long; tell whether it has."""
         future = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(run, set()).add(future)
         try:
-            await asyncio.wait({future}, timeout=seconds)
+            done, _ = await asyncio.wait({future}, timeout=seconds)
         finally:
-            self._waiting.get(run, set()).discard(future)
+            waiting = self._waiting.get(run, set())
+            waiting.discard(future)
+            if not waiting:
+                self._waiting.pop(run, None)
+        return bool(done)
+
+    @contextmanager
+    def following(self, run: str) -> Iterator[dict[str, AnswerPart]]:
+        """Give the parts of a run as they come, as long as this is open."""
+        self._followers[run] += 1
+        try:
+            yield self.parts.setdefault(run, {})
+        finally:
+            self._followers[run] -= 1
+            if not self._followers[run]:
+                del self._followers[run], self.parts[run]
 
 
 class RunService:
@@ -199,10 +279,9 @@ class RunService:
 
     def _info(self, name: str) -> ProgramInfo:
         launcher = self.launchers[name]
-        prepared = launcher.prepared
-        inputs = inputs_schema(prepared)
+        inputs = inputs_schema(launcher.prepared)
         title = str(inputs.pop("description")).partition("\n")[0]
-        return ProgramInfo(name, title, inputs, None, launcher.plan["digest"])
+        return ProgramInfo(name, title, inputs, output_schema(launcher.plan), launcher.plan["digest"])
 
     # --- runs -----------------------------------------------------------------------------------------------------------------
 
@@ -526,6 +605,7 @@ class RunService:
         """Yield what happens to a run, or to all that the caller may see, from behind a number on, as it happens.
 
         Numbers of a run count the events of its trace; where some are lost, there is a `gap`. It ends with the run.
+        A `partial` is what a model has written so far: it has the number of the event before it, and is nowhere kept.
         """
         source = self._events_of_all(caller, after) if run is None else self._events_of(caller, run, after)
         async for event in source:
@@ -533,27 +613,24 @@ class RunService:
 
     async def _events_of(self, caller: Caller, run: str, after: int) -> AsyncIterator[NumberedEvent]:
         report = await self._seen(caller, run)
-        status = report.status
         yield NumberedEvent(after, "snapshot", standing_json(report))
-        while True:
-            trace = await asyncio.to_thread(self.engine.trace, run)
-            if after > len(trace):
-                yield NumberedEvent(len(trace), "gap", {"after": len(trace), "before": after})
-                after = len(trace)
-            for event in trace[after:]:
-                after += 1
-                yield NumberedEvent(after, event["event"], cast("JsonObject", dict(event)))
-            report = await self._seen(caller, run)
-            if report.status != status or report.status not in _OPEN:
-                status = report.status
-                left = (await asyncio.to_thread(self.engine.trace, run))[after:]
-                for event in left:
-                    after += 1
-                    yield NumberedEvent(after, event["event"], cast("JsonObject", dict(event)))
-                yield NumberedEvent(after, "status", standing_json(report))
-            if report.status not in _OPEN:
-                return
-            await self.hub.wait(run, _LOOK)
+        status, looked, woken, reading = report.status, monotonic(), True, TraceReading(self.engine, run, after)
+        with self.hub.following(run) as parts:
+            while True:
+                found = await asyncio.to_thread(reading.events)
+                for event in (*found, *reading.parts(parts)):
+                    yield event
+                if found or woken or monotonic() > looked + _LOOK_ANYWAY:
+                    report, looked = await self._seen(caller, run), monotonic()
+                    ended = report.status not in _OPEN
+                    for event in await asyncio.to_thread(reading.events) if ended else ():
+                        yield event
+                    if ended or report.status != status:
+                        status = report.status
+                        yield NumberedEvent(reading.after, "status", standing_json(report))
+                    if ended:
+                        return
+                woken = await self.hub.wait(run, max(_LOOK, len(self.hub.parts) / _LOOKS))
 
     async def _events_of_all(self, caller: Caller, after: int) -> AsyncIterator[NumberedEvent]:
         first, last = await asyncio.to_thread(self.records.feed_bounds)
@@ -702,6 +779,12 @@ class RunService:
 
 _LOOK: Final = 1.0
 """Seconds between two looks for what other processes have done."""
+_LOOKS: Final = 100
+"""Streams that look in a second, where there are many: what happens here wakes them at once."""
+_LOOK_ANYWAY: Final = 30.0
+"""Seconds between two looks at a run of which nothing is told, such as one that another process has deleted."""
+TOLD_PAUSE: Final = 0.2
+"""Seconds between two parts of an answer in a stream."""
 _BREATH: Final = 0.05
 _STALE: Final = 20
 """Runs that are looked at again at once, where nothing is known to have happened."""

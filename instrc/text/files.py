@@ -23,8 +23,10 @@ def is_inherited_stream(path: str) -> bool:
     return path.startswith(("/dev/", "/proc/")) and re.fullmatch(_HANDED_OVER, path) is not None
 
 
-def read_regular(path: str, most: int) -> bytes:
-    """Return the first `most` bytes of a regular file; an `OSError` whose `strerror` is a clause for people if it is not one.
+def read_regular(path: str, most: int, start: int = 0) -> bytes:
+    """Return `most` bytes of a regular file; an `OSError` whose `strerror` is a clause for people if it is not one.
+
+    They are the first ones, or those from `start` on.
 
     A stream that was handed over with the command is read too: that is what it is for.
     """
@@ -36,7 +38,9 @@ def read_regular(path: str, most: int) -> bytes:
     try:
         found = os.fstat(opened)
         refuse_irregular(path, found.st_mode)  # it may have become another since
-        return _read(opened, most, found.st_size)
+        if start:
+            os.lseek(opened, start, os.SEEK_SET)
+        return _read(opened, most, max(found.st_size - start, 0))
     finally:
         os.close(opened)
 

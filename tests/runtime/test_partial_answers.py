@@ -108,6 +108,7 @@ STREAMING = {"openai", "openai-output", "vllm", "llamacpp", "lmstudio", "llamafi
 @pytest.fixture(autouse=True)
 def every_piece(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("instrc.runtime.models.provider.PART_PAUSE", 0.0)
+    monkeypatch.setattr("instrc.runtime.models.provider.PART_SHARE", 1e9)
 
 
 def test_an_answer_in_pieces_is_the_answer_as_a_whole(kind: str, standin: Standin) -> None:

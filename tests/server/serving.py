@@ -58,7 +58,7 @@ def service(
 ) -> RunService:
     """Return a service of processes by name, whose steps are invented."""
     hub = Hub()
-    engine: Engine = engine_of(name, place, watch=hub.saw)  # type: ignore[arg-type]  # the address of a database, too
+    engine: Engine = engine_of(name, place, watch=hub.saw, parts=hub.heard)  # type: ignore[arg-type]  # the address of a database, too
     launchers = {key: launcher(key, document) for key, document in (programs or {"letter": LETTER}).items()}
     return RunService(launchers, engine, Records(records), settings=settings, hub=hub)
 

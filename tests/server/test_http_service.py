@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import ANN, ANSWER, BOB, BOSS, CAT, client, go, person, service, settled
+from serving import ANN, ANSWER, BOB, BOSS, CAT, client, go, opened, person, service, settled
+
+from instrc import Reply, Request, Sample
+from instrc.runtime.models.partial import AnswerPart
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
@@ -160,6 +164,63 @@ def test_events_are_numbered_and_go_on_behind_the_last_one(tmp_path: Path) -> No
             assert (await http.get("/v1/runs/nobody/events")).status_code == 404
             author = next(event for _, kind, event in whole if kind == "told")
             assert author["by"] == {"who": "local", "means": "local"}
+
+    go(body())
+
+
+def test_a_stream_shows_what_a_model_has_written_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, seen = Sample.answer, asyncio.Event()
+
+    async def slowly(model: Sample, request: Request) -> Reply:
+        assert request.partial is not None
+        request.partial({"step1_draft": {"text": "De"}}, [])
+        await asyncio.wait_for(seen.wait(), 20)
+        return await whole(model, request)
+
+    monkeypatch.setattr(Sample, "answer", slowly)
+    made = service(tmp_path)
+
+    async def body() -> None:
+        async with opened(made):
+            run = (await made.start(BOSS, "letter", "write")).report.run
+            found = []
+            async for event in made.events(BOSS, run):
+                found.append(event)
+                if event.kind == "asked":
+                    made.hub.heard(
+                        AnswerPart(f"{run}/{event.body['id']}", ("step1_draft",), {"step1_draft": {"text": "Dea"}}, ())
+                    )
+                if event.kind == "partial":
+                    seen.set()
+                if event.kind == "question":
+                    break
+            kinds = [event.kind for event in found if event.kind != "status"]
+            assert kinds == ["snapshot", "asked", "partial", "answered", "question"]
+            part = next(event for event in found if event.kind == "partial")
+            assert (part.number, part.body["value"]) == (1, {"step1_draft": {"text": "Dea"}})
+            assert part.body["run"] == run
+            assert part.body["complete"] == []
+
+    go(body())
+    assert not made.hub.parts  # nobody follows any more
+
+
+def test_a_stream_reads_only_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, places = service(tmp_path), []
+    read = made.engine.trace_from
+    monkeypatch.setattr(made.engine, "trace_from", lambda run, place=0: places.append(place) or read(run, place))
+
+    async def body() -> None:
+        async with opened(made):
+            run, number = (await made.start(BOSS, "letter", "write", wait=20)).report.run, 0
+            async for event in made.events(BOSS, run):
+                number = event.number
+                if event.kind == "question":
+                    await made.answer(BOSS, run, "userContext1", ANSWER)
+            read_places = [*places]
+            assert number == len(await made.trace(BOSS, run))
+            assert read_places == sorted(read_places)
+            assert read_places.count(0) == 1 < len(read_places)
 
     go(body())
 

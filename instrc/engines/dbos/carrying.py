@@ -474,7 +474,8 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     port = live.port = DurablePort(effects, carrier.people, journal, _record, live.resting)
     if steps:
         effects.tell("resumed", steps=len(steps))
-    port.begun = begun_before(await asyncio.to_thread(store.trace_of, carrier.location, carrier.engine, run), run)
+    events, _ = await asyncio.to_thread(store.trace_from, carrier.location, carrier.engine, run)
+    port.begun = begun_before(events, run)
     port.begun -= journal.held.keys()  # these have ended: what is known to have failed was not perhaps done
     if not carrier.location.is_local and (steps or run in carrier.claims.resumed):
         port.begun |= _next_commands(journal)  # a kill loses the last events of a trace, but not what was to be done next

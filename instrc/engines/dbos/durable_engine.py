@@ -203,11 +203,11 @@ class DurableEngine(TracedEngine):
         """Whether it works beside other workers of the store."""
         self._events: store.EventWriter = store.EventWriter(self.asker.db)
 
-    def trace(self, run: str) -> list[Event]:
-        """Return what has happened in a run, in order, whichever machine it happened on."""
+    def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
+        """Return what has happened in a run behind a place, whichever machine it happened on, and the place after it."""
         self._events.flush()
         with self._reading() as engine:
-            return store.trace_of(self.location, engine, run)
+            return store.trace_from(self.location, engine, run, place)
 
     def sink(self) -> Sink:
         """Return what takes the events of runs: the traces, in the folder or on the server, then whoever watches."""

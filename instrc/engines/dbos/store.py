@@ -22,7 +22,7 @@ from instrc.problems.problem import CompileError
 from instrc.runtime.engine import LaunchDocument, UnreachableError
 from instrc.runtime.interpreter.documents import Result
 from instrc.runtime.secrets import redacted
-from instrc.runtime.traces import Event, is_event, read_trace
+from instrc.runtime.traces import Event, is_event, read_events, trace_file
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, as_object
 
@@ -183,16 +183,23 @@ _EVENTS = sa.Table(
 """`run` is the one that has begun all others; `body` is the JSON of an event, deflated."""
 
 
-def trace_of(store: RunStore, engine: sa.Engine, run: str) -> list[Event]:
-    """Return the events of a run; of a server also those that an earlier release has noted on this machine."""
+def trace_from(store: RunStore, engine: sa.Engine, run: str, place: int = 0) -> tuple[list[Event], int]:
+    """Return the events of a run behind a place, and the place after them: the number of a row, or less than 0 in a file.
+
+    Of a server also those are returned that an earlier release has noted on this machine.
+    """
     found: list[Event] = []
-    if not store.is_local:
+    if not store.is_local and place >= 0:
+        of_run = (_EVENTS.c.run == run.partition("/")[0], _EVENTS.c.number > place)
+        query = sa.select(_EVENTS.c.number, _EVENTS.c.body).where(*of_run).order_by(_EVENTS.c.number).limit(TRACE_EVENTS)
         with suppress(sa.exc.SQLAlchemyError), engine.connect() as connection:
-            query = sa.select(_EVENTS.c.body).where(_EVENTS.c.run == run.partition("/")[0]).order_by(_EVENTS.c.number)
-            for (body,) in connection.execute(query.limit(TRACE_EVENTS)):
-                event = loads(decompress(body))
+            for number, body in connection.execute(query):
+                event, place = loads(decompress(body)), number
                 found += [event] if is_event(event) else []
-    return found or read_trace(store.folder, run)
+        if place:
+            return found, place
+    events, end = read_events(trace_file(store.folder, run), -place)
+    return events, -end
 
 
 class EventWriter:
@@ -289,11 +296,11 @@ class TraceDatabase:
             create(self._engine)
         return self._engine
 
-    def read(self, run: str) -> list[Event]:
-        """Return the events of a run."""
+    def read(self, run: str, place: int = 0) -> tuple[list[Event], int]:
+        """Return the events of a run behind a place, and the place after them."""
         self.write.flush()
         with trouble(self._store):
-            return trace_of(self._store, self._db(), run)
+            return trace_from(self._store, self._db(), run, place)
 
     def forget(self, run: str) -> None:
         """Delete the events of a run."""

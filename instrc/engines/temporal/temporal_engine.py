@@ -382,9 +382,9 @@ class TemporalEngine(TracedEngine):
         if self._traces is not None:
             await asyncio.to_thread(self._traces.forget, run)
 
-    def trace(self, run: str) -> list[Event]:
-        """Return what has happened in a run, in order: whichever worker noted it, if the project has a database for traces."""
-        return super().trace(run) if self._traces is None else self._traces.read(run)
+    def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
+        """Return what has happened behind a place: whichever worker noted it, if the project has a database for traces."""
+        return super().trace_from(run, place) if self._traces is None else self._traces.read(run, place)
 
     def sink(self) -> Sink:
         """Return what takes the events of runs: the traces, if they are kept, then whoever watches."""

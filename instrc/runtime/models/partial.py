@@ -15,6 +15,8 @@ from instrc.text.jsonvalue import Json, JsonObject, listing, mapping, text_or_em
 
 PART_PAUSE: Final = 0.05
 """Seconds between two parts of an answer."""
+PART_SHARE: Final = 0.05
+"""Of the time of an answer that its parts may take: a long text takes long to read again and again."""
 
 
 @dataclass(frozen=True, slots=True)

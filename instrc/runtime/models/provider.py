@@ -29,7 +29,7 @@ from instrc.runtime.interpreter.documents import Complaint
 from instrc.runtime.models.closing import close_at_end
 from instrc.runtime.models.failures import as_model_error, failure_of
 from instrc.runtime.models.model import ModelError, Reply, Request
-from instrc.runtime.models.partial import PART_PAUSE, prefix_value, whole_answer, written
+from instrc.runtime.models.partial import PART_PAUSE, PART_SHARE, prefix_value, whole_answer, written
 from instrc.runtime.models.settings import TIMEOUT, answer_bound, with_short_thoughts
 from instrc.runtime.secrets import secret
 from instrc.schema.outline import outline
@@ -281,15 +281,15 @@ async def _collected(stream: AsyncGenerator[JsonObject], told: Told) -> list[Jso
     """Return the pieces of a stream; tell what is written so far, at most 20 times a second."""
     pieces: list[JsonObject] = []
     call = said = ""
-    last = 0.0
+    following = 0.0
     async with aclosing(stream):
         async for piece in stream:
             pieces.append(piece)
             more = written(piece)
             call, said = call + more[0], said + more[1]
-            if any(more) and monotonic() - last >= PART_PAUSE:
+            if any(more) and (began := monotonic()) >= following:
                 told(call or said)
-                last = monotonic()
+                following = monotonic() + max(PART_PAUSE, (monotonic() - began) / PART_SHARE)
     return pieces
 
 
