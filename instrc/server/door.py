@@ -59,6 +59,8 @@ def status_of_problem(problem: Problem) -> int:
             return 412
         case problems.serving.QuestionNotFree(state="overdue"):
             return 410
+        case problems.serving.InvalidRequest(pointer="/hook"):
+            return 404
         case problems.serving.TooMuch():
             return 413 if problem.retry_after is None else 429
         case problems.runs.NoSuchQuestion(closed="overdue"):

@@ -24,6 +24,7 @@ from instrc.server.door import Identify
 from instrc.server.http import Beside, app_of
 from instrc.server.identity import Identity, ProviderKeys
 from instrc.server.inbox import Inbox
+from instrc.server.operations import Endpoint
 from instrc.server.records import Records, RunChange
 from instrc.server.run_service import Hub, RunService
 from instrc.server.webhooks import AddressRules, Webhooks, webhook_routes
@@ -91,7 +92,7 @@ def identity_of(service: RunService) -> Identity:
     return Identity(service.records, service.settings, service.signer, keys)
 
 
-def protocols_of(service: RunService, tools: Iterable[Prepared], address: str) -> tuple[list[BaseRoute], list[Beside]]:
+def protocols_of(service: RunService, tools: Iterable[Prepared], address: str) -> tuple[list[BaseRoute | Endpoint], list[Beside]]:
     """Return webhooks, and the protocols whose libraries are installed: their routes, and what runs beside the service."""
     address = service.settings.url or address
     page = f"{address}/inbox/question/"
@@ -101,7 +102,7 @@ def protocols_of(service: RunService, tools: Iterable[Prepared], address: str) -
         return f"{address}/inbox/runs/{change.run}" if asked is None else page + quote(f"{change.run}:{asked}", safe="")
 
     hooks = Webhooks(service.records, AddressRules.of(service.settings.networks), link)
-    routes = webhook_routes(hooks)
+    routes: list[BaseRoute | Endpoint] = [*webhook_routes(hooks)]
     beside: list[Beside] = [hooks.beside]
     with suppress(ModuleNotFoundError):
         from instrc.server.mcp_runs import RunOffers, mcp_mount  # an extra
@@ -144,7 +145,7 @@ async def serve(
     port: int,
     tell: Callable[[str], object],
     *,
-    routes: Sequence[BaseRoute] = (),
+    routes: Sequence[BaseRoute | Endpoint] = (),
     beside: Sequence[Beside] = (),
     identify: Identify | None = None,
 ) -> None:

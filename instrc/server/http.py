@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import Final, TypeAlias
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -33,11 +34,11 @@ from instrc.server.door import (
     problem_response,
 )
 from instrc.server.identity import Identity, caller_of_link
-from instrc.server.openapi import document_of
-from instrc.server.operations import ENDPOINTS, Endpoint, RequestData, question_json, refuse
+from instrc.server.openapi import EVENTS, document_of
+from instrc.server.operations import ENDPOINTS, Endpoint, RequestData, ResponseData, question_id, refuse
 from instrc.server.run_service import NumberedEvent, RunService
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import JsonObject, optional_text
+from instrc.text.jsonvalue import JsonObject
 
 PING: Final = 15.0
 """Seconds between two signs of life in a stream of events."""
@@ -49,11 +50,19 @@ Answering: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 def _endpoint(service: RunService, operation: Endpoint, rate: RateLimiter) -> Answering:
     async def endpoint(request: Request) -> Response:
-        caller = caller_of(request)
+        path = request.path_params
+        if operation.by_link:
+            rate.enter(f"link {request.client.host if request.client else ''}", "uses of links in a minute")
+            caller = caller_of_link(service.signer, path["word"])
+            assert caller.only is not None
+            path = {"question": question_id(*caller.only)}
+        else:
+            caller = caller_of(request)
         if operation.is_rated:
             rate.enter(caller.name, "starts and answers in a minute")
-        asked = await _read(request, operation)
-        answered = await operation.call(service, caller, asked)
+        answered = await operation.call(service, caller, await _read(request, operation, path))
+        if answered.stream is not None:
+            return StreamingResponse(answered.stream, 200, answered.headers, EVENTS)
         tag = answered.headers.get("ETag")
         if tag is not None and operation.method == "GET" and request.headers.get("if-none-match") in {tag, "*"}:
             return Response(None, 304, {"ETag": tag})
@@ -62,7 +71,7 @@ def _endpoint(service: RunService, operation: Endpoint, rate: RateLimiter) -> An
     return endpoint
 
 
-async def _read(request: Request, operation: Endpoint) -> RequestData:
+async def _read(request: Request, operation: Endpoint, path: Mapping[str, str]) -> RequestData:
     """Return what a request holds; an `InvalidRequest` if that is not what the document says."""
     query: dict[str, str] = {}
     for key, value in request.query_params.multi_items():
@@ -80,7 +89,7 @@ async def _read(request: Request, operation: Endpoint) -> RequestData:
     for value in request.path_params.values():
         if "\0" in value:
             refuse("an id has a character that none has")
-    return RequestData(request.path_params, query, await _body(request, operation), request.headers)
+    return RequestData(path, query, await _body(request, operation), request.headers)
 
 
 async def _body(request: Request, operation: Endpoint) -> JsonObject:
@@ -103,20 +112,25 @@ async def _body(request: Request, operation: Endpoint) -> JsonObject:
     return body
 
 
-def _events_endpoint(service: RunService, streams: Streams) -> Answering:
-    async def endpoint(request: Request) -> Response:
-        caller, run = caller_of(request), request.path_params.get("run")
-        given = request.headers.get("last-event-id", "0") or "0"
+def event_endpoints(streams: Streams) -> list[Endpoint]:
+    """Return what streams the events of one run, and of all."""
+
+    async def stream(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+        given, run = asked.headers.get("last-event-id", "0") or "0", asked.path.get("run")
         if not given.isascii() or not given.isdigit():
             refuse("`Last-Event-ID` is a number")
         if run is not None:
             await service.run(caller, run)  # a problem is told before the stream begins
         streams.enter(caller.name)
-        source = service.events(caller, run, int(given[:15]))
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(_as_text(source, streams, caller.name), 200, headers, "text/event-stream")
+        source = _as_text(service.events(caller, run, int(given[:15])), streams, caller.name)
+        return ResponseData(None, headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"}, stream=source)
 
-    return endpoint
+    text: JsonObject = {"type": "string", "description": "Server-sent events: `id` is a number, `data` is JSON."}
+    made = partial(Endpoint, "GET", call=stream, answer=text, headers=("Last-Event-ID",), is_stream=True, errors=(404, 410))
+    return [
+        made("/v1/events", "streamEvents", "What happens to all runs, as it happens."),
+        made("/v1/runs/{run}/events", "streamRun", "What happens to a run, until it ends."),
+    ]
 
 
 class Streams:
@@ -210,43 +224,25 @@ def _metrics(service: RunService, streams: Streams, counted: Counted) -> Answeri
     return metrics
 
 
-# Sessions of pages, and links.
+# Sessions of pages.
 
 
-def _session_routes(identity: Identity) -> list[Route]:
-    async def begin(request: Request) -> Response:
-        caller, (_, _, word) = caller_of(request), request.headers.get("authorization", "").partition(" ")
+def session_endpoints(identity: Identity) -> list[Endpoint]:
+    """Return what begins and ends a session of pages."""
+
+    async def begin(_service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
         if caller.by not in {"key", "token"}:
             refuse("a session begins with a key or a token in `Authorization`")
-        return Response(None, 204, {"Set-Cookie": await asyncio.to_thread(identity.session, caller, word.strip())})
+        word = asked.headers["authorization"].partition(" ")[2].strip()
+        return ResponseData(None, 204, {"Set-Cookie": await asyncio.to_thread(identity.session, caller, word)})
 
-    async def end(_request: Request) -> Response:
-        return Response(None, 204, {"Set-Cookie": identity.no_session()})
+    async def end(_service: RunService, _caller: Caller, _asked: RequestData) -> ResponseData:
+        return ResponseData(None, 204, {"Set-Cookie": identity.no_session()})
 
-    return [Route("/v1/session", begin, methods=["POST"]), Route("/v1/session", end, methods=["DELETE"])]
-
-
-def _link_routes(service: RunService, rate: RateLimiter) -> list[Route]:
-    answering = next(each for each in ENDPOINTS if each.name == "answerQuestion")
-
-    def caller_by(request: Request) -> Caller:
-        rate.enter(f"link {request.client.host if request.client else ''}", "uses of links in a minute")
-        return caller_of_link(service.signer, request.path_params["word"])
-
-    async def show(request: Request) -> Response:
-        caller = caller_by(request)
-        assert caller.only is not None
-        return json_response(question_json(await service.question(caller, *caller.only)))
-
-    async def answer(request: Request) -> Response:
-        caller = caller_by(request)
-        assert caller.only is not None
-        asked = await _read(request, answering)
-        comment = optional_text(asked.body.get("comment"))
-        info = await service.answer(caller, *caller.only, asked.body["data"], comment=comment, tag=asked.tag)
-        return json_response({"run": info.report.run, "status": info.report.status})
-
-    return [Route("/v1/links/{word}", show, methods=["GET"]), Route("/v1/links/{word}", answer, methods=["POST"])]
+    return [
+        Endpoint("POST", "/v1/session", "beginSession", "Give a cookie for a key or a token.", begin, None, status=204),
+        Endpoint("DELETE", "/v1/session", "endSession", "Take the cookie back.", end, None, status=204),
+    ]
 
 
 def _page_of_problem(request: Request) -> Response:
@@ -275,7 +271,7 @@ def app_of(
     identify: Identify | None = None,
     identity: Identity | None = None,
     hosts: Sequence[str] = (),
-    routes: Sequence[BaseRoute] = (),
+    routes: Sequence[BaseRoute | Endpoint] = (),
     beside: Sequence[Beside] = (),
 ) -> Starlette:
     """Return the service as an application of ASGI; `routes` are those of pages and other protocols, behind the same door.
@@ -287,21 +283,20 @@ def app_of(
     rate, counted = RateLimiter(service.settings.rate), Counter[tuple[str, int]]()
     streams = Streams(service.settings.streams)
 
+    operations = [*ENDPOINTS, *event_endpoints(streams), *([] if identity is None else session_endpoints(identity))]
+    operations += [each for each in routes if isinstance(each, Endpoint)]
+
     async def openapi(request: Request) -> Response:
-        return json_response(document_of(await service.programs(caller_of(request))))
+        return json_response(document_of(await service.programs(caller_of(request)), operations))
 
     made = [
-        *(Route(each.path, _endpoint(service, each, rate), methods=[each.method], name=each.name) for each in ENDPOINTS),
-        Route("/v1/events", _events_endpoint(service, streams), methods=["GET"]),
-        Route("/v1/runs/{run}/events", _events_endpoint(service, streams), methods=["GET"]),
+        *(Route(each.path, _endpoint(service, each, rate), methods=[each.method], name=each.name) for each in operations),
         Route("/openapi.json", openapi),
         Route("/healthz", _health),
         Route("/readyz", _readiness(service, streams)),
         Route("/metrics", _metrics(service, streams, counted)),
-        *_link_routes(service, rate),
-        *([] if identity is None else _session_routes(identity)),
         Route("/problems/{name}", _page_of_problem),
-        *routes,
+        *(each for each in routes if not isinstance(each, Endpoint)),
     ]
 
     @asynccontextmanager

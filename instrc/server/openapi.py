@@ -11,6 +11,7 @@ from instrc.server.run_service import ProgramInfo
 from instrc.text.jsonvalue import Json, JsonObject, as_object
 from instrc.version import __version__
 
+EVENTS: Final = "text/event-stream"
 _ALWAYS: Final = (400, 401, 403, 413, 429, 503)
 _TITLES: Final = {
     400: "The request is not what this document says.",
@@ -27,13 +28,13 @@ _TITLES: Final = {
 }
 
 
-def document_of(programs: Iterable[ProgramInfo]) -> JsonObject:
+def document_of(programs: Iterable[ProgramInfo], operations: Iterable[Endpoint] = ENDPOINTS) -> JsonObject:
     """Return the document, with the inputs of programs as the compiler has emitted them."""
     listed = [*programs]
     inputs = {f"Input{number}": _placed(f"Input{number}", each) for number, each in enumerate(listed, 1)}
     starts: list[Json] = [_start(each, name) for name, each in zip(inputs, listed, strict=True)]
     paths: JsonObject = {}
-    for operation in ENDPOINTS:
+    for operation in operations:
         known = paths.setdefault(operation.path, {})
         assert isinstance(known, dict)
         known[operation.method.lower()] = _operation(operation, starts)
@@ -72,13 +73,10 @@ def _operation(operation: Endpoint, starts: list[Json]) -> JsonObject:
     text: JsonObject = {"type": "string"}
     parameters: list[Json] = [{"name": name, "in": "path", "required": True, "schema": text} for name in in_path(operation)]
     parameters += [{"name": name, "in": "query", "schema": schema} for name, schema in operation.query.items()]
-    if operation.name == "startRun":
-        parameters += [{"name": name, "in": "header", "schema": text} for name in ("Idempotency-Key", "Prefer")]
-    if operation.name == "answerQuestion":
-        parameters.append({"name": "If-Match", "in": "header", "schema": text})
+    parameters += [{"name": name, "in": "header", "schema": text} for name in operation.headers]
     good: JsonObject = {"description": operation.summary}
     if operation.answer is not None:
-        good["content"] = {"application/json": {"schema": operation.answer}}
+        good["content"] = {EVENTS if operation.is_stream else "application/json": {"schema": operation.answer}}
     links = _LINKS.get(operation.name)
     if links is not None:
         good["links"] = links
@@ -91,7 +89,7 @@ def _operation(operation: Endpoint, starts: list[Json]) -> JsonObject:
         needed = bool(operation.body.get("required"))
         schema: Json = {"anyOf": starts} if operation.name == "startRun" and starts else operation.body
         made["requestBody"] = {"required": needed, "content": {"application/json": {"schema": schema}}}
-    return {**made, "responses": responses}
+    return {**made, "responses": responses, **({"security": []} if operation.by_link else {})}
 
 
 def _to(operation: str, **parameters: str) -> JsonObject:

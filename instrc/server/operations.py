@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, NoReturn, TypeAlias, cast
@@ -16,7 +16,7 @@ from instrc.server.access import Caller
 from instrc.server.records import RunRow
 from instrc.server.run_service import Page, ProgramInfo, QuestionInfo, RunInfo, RunService
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, JsonObject, as_number, as_object, as_text, mapping, optional_text, without_type
+from instrc.text.jsonvalue import Json, JsonObject, as_number, as_text, mapping, optional_text, without_type
 
 # What goes in and out, as JSON Schemas; they stand in the OpenAPI document under the same names.
 
@@ -163,6 +163,8 @@ class ResponseData:
     body: Json
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    stream: AsyncIterator[str] | None = None
+    """What is sent instead of the body, as it comes."""
 
 
 Call: TypeAlias = Callable[[RunService, Caller, RequestData], Awaitable[ResponseData]]
@@ -186,6 +188,12 @@ class Endpoint:
     """Statuses of problems, beside 400, 401, 403, 429 and 503, which all may have."""
     is_rated: bool = False
     """Whether a caller may do it so often only."""
+    headers: tuple[str, ...] = ()
+    """Those of a request that it reads."""
+    by_link: bool = False
+    """Whether the word of a signed link in the path says who asks, and about which question."""
+    is_stream: bool = False
+    """Whether what is sent back goes on, as events."""
 
 
 def refuse(reason: str, pointer: str = "") -> NoReturn:
@@ -328,20 +336,26 @@ async def _runs(service: RunService, caller: Caller, asked: RequestData) -> Resp
     return ResponseData(_page_json(await service.runs(caller, chosen, metadata=metadata, limit=asked.limit, cursor=cursor)))
 
 
-async def _run(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
-    return _run_answer(await service.run(caller, asked.run))
+def _of_run(act: Callable[[RunService, Caller, str], Awaitable[RunInfo]]) -> Call:
+    """Return what does something with the run that the path names."""
+
+    async def call(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+        return _run_answer(await act(service, caller, asked.run))
+
+    return call
+
+
+def _of_question(act: Callable[[RunService, Caller, str, str], Awaitable[QuestionInfo]]) -> Call:
+    """Return what does something with the question that the path names."""
+
+    async def call(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+        return _question_answer(await act(service, caller, *asked.question))
+
+    return call
 
 
 async def _trace(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
     return ResponseData({"items": cast("Json", await service.trace(caller, asked.run))})
-
-
-async def _cancel(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
-    return _run_answer(await service.cancel(caller, asked.run))
-
-
-async def _resume(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
-    return _run_answer(await service.resume(caller, asked.run))
 
 
 async def _retry(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
@@ -377,18 +391,6 @@ async def _questions(service: RunService, caller: Caller, asked: RequestData) ->
     return ResponseData(_page_json(page))
 
 
-async def _question(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
-    return _question_answer(await service.question(caller, *asked.question))
-
-
-async def _claim(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
-    return _question_answer(await service.claim(caller, *asked.question))
-
-
-async def _release(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
-    return _question_answer(await service.release(caller, *asked.question))
-
-
 async def _delegate(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
     return _question_answer(await service.delegate(caller, *asked.question, as_text(asked.body["to"])))
 
@@ -401,12 +403,15 @@ async def _link(service: RunService, caller: Caller, asked: RequestData) -> Resp
 async def _answer(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
     comment = optional_text(asked.body.get("comment"))
     info = await service.answer(caller, *asked.question, asked.body["data"], comment=comment, tag=asked.tag)
+    if caller.only is not None:  # who has a link to a question sees nothing else of its run
+        return ResponseData({"run": info.report.run, "status": info.report.status})
     return _run_answer(info)
 
 
 _PAGE: Final[dict[str, JsonObject]] = {"limit": {"type": "integer", "minimum": 1, "maximum": 200}, "cursor": _TEXT}
 _RUN: Final = _ref("Run")
 _QUESTION: Final = _ref("Question")
+_GIVEN: Final = _object({"data": {}}, {"comment": {"type": "string", "maxLength": 10000}}, closed=True)
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     Endpoint("GET", "/v1/programs", "listPrograms", "The programs that you may see or start.", _programs, _page("Program")),
     Endpoint("GET", "/v1/programs/{program}", "getProgram", "A program.", _program, _ref("Program"), errors=(404,)),
@@ -421,6 +426,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         status=201,
         errors=(404, 409, 422),
         is_rated=True,
+        headers=("Idempotency-Key", "Prefer"),
     ),
     Endpoint(
         "GET",
@@ -436,7 +442,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
             "since": _SPAN,
         },
     ),
-    Endpoint("GET", "/v1/runs/{run}", "getRun", "How a run stands.", _run, _RUN, errors=(404, 410)),
+    Endpoint("GET", "/v1/runs/{run}", "getRun", "How a run stands.", _of_run(RunService.run), _RUN, errors=(404, 410)),
     Endpoint(
         "GET",
         "/v1/runs/{run}/trace",
@@ -446,8 +452,18 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         _object({"items": {"type": "array", "items": {"type": "object"}}}),
         errors=(404, 410),
     ),
-    Endpoint("POST", "/v1/runs/{run}/cancel", "cancelRun", "End a run.", _cancel, _RUN, errors=(404, 409, 410)),
-    Endpoint("POST", "/v1/runs/{run}/resume", "resumeRun", "Go on with a run.", _resume, _RUN, errors=(404, 409, 410)),
+    Endpoint(
+        "POST", "/v1/runs/{run}/cancel", "cancelRun", "End a run.", _of_run(RunService.cancel), _RUN, errors=(404, 409, 410)
+    ),
+    Endpoint(
+        "POST",
+        "/v1/runs/{run}/resume",
+        "resumeRun",
+        "Go on with a run.",
+        _of_run(RunService.resume),
+        _RUN,
+        errors=(404, 409, 410),
+    ),
     Endpoint(
         "POST",
         "/v1/runs/{run}/retry",
@@ -497,13 +513,21 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
             "due_before": {"type": "string", "format": "date-time"},
         },
     ),
-    Endpoint("GET", "/v1/questions/{question}", "getQuestion", "A question.", _question, _QUESTION, errors=(404, 409, 410)),
+    Endpoint(
+        "GET",
+        "/v1/questions/{question}",
+        "getQuestion",
+        "A question.",
+        _of_question(RunService.question),
+        _QUESTION,
+        errors=(404, 409, 410),
+    ),
     Endpoint(
         "POST",
         "/v1/questions/{question}/claim",
         "claimQuestion",
         "Keep a question for yourself.",
-        _claim,
+        _of_question(RunService.claim),
         _QUESTION,
         errors=(404, 409, 410),
     ),
@@ -512,7 +536,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "/v1/questions/{question}/release",
         "releaseQuestion",
         "Give it free.",
-        _release,
+        _of_question(RunService.release),
         _QUESTION,
         errors=(404, 409, 410),
     ),
@@ -544,9 +568,32 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "Answer a question; `If-Match` with its `ETag` refuses the answer where the question has changed.",
         _answer,
         _RUN,
-        body=_object({"data": {}}, {"comment": {"type": "string", "maxLength": 10000}}, closed=True),
+        body=_GIVEN,
         errors=(404, 409, 410, 412, 422),
         is_rated=True,
+        headers=("If-Match",),
+    ),
+    Endpoint(
+        "GET",
+        "/v1/links/{word}",
+        "getLinkedQuestion",
+        "The question of a signed link; to look uses nothing up.",
+        _of_question(RunService.question),
+        _QUESTION,
+        errors=(404, 409, 410),
+        by_link=True,
+    ),
+    Endpoint(
+        "POST",
+        "/v1/links/{word}",
+        "answerByLink",
+        "Answer the question of a signed link, once.",
+        _answer,
+        _object({"run": _ID, "status": {"enum": [*STATUSES]}}),
+        body=_GIVEN,
+        errors=(404, 409, 410, 412, 422),
+        headers=("If-Match",),
+        by_link=True,
     ),
 )  # fmt: skip  -- a line each where it fits
 
@@ -554,8 +601,3 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
 def in_path(operation: Endpoint) -> list[str]:
     """Return the names in the path of an operation."""
     return [part[1:-1] for part in operation.path.split("/") if part.startswith("{")]
-
-
-def body_of(operation: Endpoint) -> JsonObject:
-    """Return the schema of the body of an operation."""
-    return as_object(operation.body)

@@ -21,16 +21,13 @@ import httpx
 import sqlalchemy as sa
 from httpcore._backends.auto import AutoBackend
 from standardwebhooks import Webhook
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
 from instrc import problems
 from instrc.problems.problem import CompileError
-from instrc.runtime.activities import complaints
 from instrc.server.access import ALL, Caller
-from instrc.server.door import caller_of, json_response
+from instrc.server.operations import Call, Endpoint, RequestData, ResponseData, refuse
 from instrc.server.records import Records, RunChange
+from instrc.server.run_service import RunService
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, as_texts
 
@@ -562,48 +559,54 @@ _ASKED: Final[JsonObject] = {
 }
 
 
-def webhook_routes(hooks: Webhooks) -> list[BaseRoute]:
-    """Return the routes at which webhooks are made, listed and removed."""
+def webhook_routes(hooks: Webhooks) -> list[Endpoint]:
+    """Return what makes, lists and removes webhooks."""
 
-    def require_admin(request: Request) -> Caller:
-        caller = caller_of(request)
-        caller.require("admin", ALL, "manage webhooks")
-        return caller
+    def allowed(call: Callable[[Caller, RequestData], Awaitable[ResponseData]]) -> Call:
+        async def checked(_service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+            caller.require("admin", ALL, "manage webhooks")
+            return await call(caller, asked)
 
-    async def listed(request: Request) -> Response:
-        require_admin(request)
-        return json_response({"items": [_hook_json(each) for each in await hooks.hooks()]})
+        return checked
 
-    async def made(request: Request) -> Response:
-        caller, raw = require_admin(request), await request.body()
-        try:
-            body = loads(raw)
-        except ValueError as error:
-            raise CompileError([problems.serving.InvalidRequest(reason=f"the body is not JSON: {error}")]) from None
-        wrong = complaints(body, _ASKED)
-        if wrong:
-            raise CompileError(problems.serving.InvalidRequest(reason=each["message"], pointer=each["pointer"]) for each in wrong)
-        given = as_object(body)
+    async def listed(_caller: Caller, _asked: RequestData) -> ResponseData:
+        return ResponseData({"items": [_hook_json(each) for each in await hooks.hooks()]})
+
+    async def made(caller: Caller, asked: RequestData) -> ResponseData:
         events, programs = (
-            as_texts(given.get(name, default)) for name, default in (("events", list[Json](EVENTS)), ("programs", []))
+            as_texts(asked.body.get(name, default)) for name, default in (("events", list[Json](EVENTS)), ("programs", []))
         )
-        hook, secret = await hooks.add(as_text(given["url"]), owner=caller.name, events=events, programs=programs)
-        return json_response({**_hook_json(hook), "secret": secret}, 201, {"Location": f"/v1/webhooks/{hook.id}"})
+        hook, secret = await hooks.add(as_text(asked.body["url"]), owner=caller.name, events=events, programs=programs)
+        return ResponseData({**_hook_json(hook), "secret": secret}, 201, {"Location": f"/v1/webhooks/{hook.id}"})
 
-    async def removed(request: Request) -> Response:
-        require_admin(request)
-        return json_response(None, 204 if await hooks.remove(request.path_params["hook"]) else 404)
+    async def removed(_caller: Caller, asked: RequestData) -> ResponseData:
+        if not await hooks.remove(asked.path["hook"]):
+            refuse("there is no such webhook", "/hook")
+        return ResponseData(None, 204)
 
-    async def logged(request: Request) -> Response:
-        require_admin(request)
-        found = await hooks.deliveries(request.path_params["hook"])
-        return json_response({"items": [cast("JsonObject", asdict(each)) for each in found]})
+    async def logged(_caller: Caller, asked: RequestData) -> ResponseData:
+        return ResponseData({"items": [cast("JsonObject", asdict(each)) for each in await hooks.deliveries(asked.path["hook"])]})
 
+    place = "/v1/webhooks"
+    items: JsonObject = {"type": "object", "properties": {"items": {"type": "array"}}, "required": ["items"]}
+    shown: JsonObject = {"type": "object", "required": ["id", "url", "secret", "events", "programs"]}
     return [
-        Route("/v1/webhooks", listed, methods=["GET"]),
-        Route("/v1/webhooks", made, methods=["POST"]),
-        Route("/v1/webhooks/{hook}", removed, methods=["DELETE"]),
-        Route("/v1/webhooks/{hook}/deliveries", logged, methods=["GET"]),
+        Endpoint("GET", place, "listWebhooks", "The webhooks.", allowed(listed), items),
+        Endpoint(
+            "POST",
+            place,
+            "addWebhook",
+            "Add a webhook; its secret is shown this once.",
+            allowed(made),
+            shown,
+            body=_ASKED,
+            status=201,
+            errors=(422,),
+        ),
+        Endpoint(
+            "DELETE", f"{place}/{{hook}}", "removeWebhook", "Forget a webhook.", allowed(removed), None, status=204, errors=(404,)
+        ),
+        Endpoint("GET", f"{place}/{{hook}}/deliveries", "listDeliveries", "What became of messages.", allowed(logged), items),
     ]
 
 

@@ -237,6 +237,11 @@ def test_health_metrics_and_the_document_are_there(tmp_path: Path) -> None:
             document = (await http.get("/openapi.json")).json()
             assert document["openapi"] == "3.1.0"
             assert document["components"]["schemas"]["Input1"]["properties"].keys() == {"prompt"}
+            assert {"/v1/events", "/v1/runs/{run}/events", "/v1/links/{word}"} <= document["paths"].keys()
+            assert (await http.get("/v1/programs/letter")).json()["output"]["properties"].keys() == {
+                "step1_draft",
+                "step2_approve",
+            }
 
     go(body())
 

@@ -19,6 +19,7 @@ from serving import service
 from temporal_server import free_port
 
 from instrc.server.http import app_of  # the application itself
+from instrc.server.webhooks import AddressRules, Webhooks, webhook_routes  # its routes are in the document
 from instrc.vibes.service_settings import ServiceSettings  # without a file
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -27,7 +28,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[str]:
     """Return the address of a service that somebody serves."""
-    config = uvicorn.Config(app_of(service(tmp_path, settings=ServiceSettings(rate=10**9))), port=free_port(), log_level="error")
+    made = service(tmp_path, settings=ServiceSettings(rate=10**9))
+    hooks = Webhooks(made.records, AddressRules(), lambda _: "")
+    config = uvicorn.Config(app_of(made, routes=webhook_routes(hooks)), port=free_port(), log_level="error")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve()))
     thread.start()
@@ -57,6 +60,8 @@ def tried(address: str, examples: int, seconds: float) -> int:
         body()
 
     for operation in schemathesis.openapi.from_url(f"{address}/openapi.json").get_all_operations():
+        if operation.ok().path.endswith("/events"):
+            continue  # it has no end
         for mode in (schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE):
             with suppress(Unsatisfiable):  # nothing can be wrong with what takes nothing
                 call(operation.ok(), mode)
