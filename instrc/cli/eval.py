@@ -110,6 +110,8 @@ def eval_command(
     against_set: eval_versions.AgainstSet = None,
     drop: eval_versions.FailOnDrop = None,
     ablate: eval_versions.Ablate = False,
+    judge: eval_versions.Judge = None,
+    judge_model: eval_versions.JudgeModel = None,
     concurrency: Concurrency = 4,
     fresh: Fresh = False,
     record: Record = False,
@@ -140,7 +142,8 @@ def eval_command(
     with options.exit_on_problems(problems):
         asked = _asked(model, repeat, concurrency, set_, check, (requests, tokens, _dollars(cost)), store, fresh=fresh)
         project, written = options.project_of(root, shared, locked=locked), _written(outputs)
-        changes = eval_versions.changes_of(against, vibe, mixin, against_model, against_set, drop, ablate=ablate)
+        by = judge, judge_model
+        changes = eval_versions.changes_of(against, vibe, mixin, against_model, against_set, drop, by, ablate=ablate)
         if changes is not None:
             _refuse_with_versions(record, least, {shape, *written.values()})
         jobs = _jobs(_sets(paths, data), chosen, _minimum(least), export, project)

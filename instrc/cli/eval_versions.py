@@ -44,6 +44,10 @@ Ablate: TypeAlias = Annotated[
 FailOnDrop: TypeAlias = Annotated[
     str | None, typer.Option("--fail-on-drop", metavar="2%", help="Fail if the whole interval of the difference lies below this.")
 ]
+Judge: TypeAlias = Annotated[
+    str | None, typer.Option("--judge", metavar="FILE", help="A judge that says which of two versions answers better.")
+]
+JudgeModel: TypeAlias = Annotated[str | None, typer.Option("--judge-model", metavar="MODEL", help="The model of --judge.")]
 Progress: TypeAlias = Callable[[int], "AbstractContextManager[Callable[[CaseResult], object] | None]"]
 """Shows the progress of so many runs."""
 
@@ -54,6 +58,9 @@ class Comparing(NamedTuple):
     changes: Changes | None
     drop: float | None = None
     """The share of a drop that is too much."""
+    judge: str | None = None
+    """The file of a judge of pairs."""
+    judge_model: str | None = None
 
 
 def changes_of(
@@ -63,6 +70,7 @@ def changes_of(
     model: str | None,
     set_: list[str] | None,
     drop: str | None,
+    judge: tuple[str | None, str | None],
     *,
     ablate: bool,
 ) -> Comparing | None:
@@ -70,9 +78,13 @@ def changes_of(
     if not (against or vibe or mixin or model or set_):
         if drop is not None:
             options.refuse_use("--fail-on-drop needs another version, as `--against main` or `--vibe A=B`")
+        if any(judge):
+            options.refuse_use("--judge needs another version, as `--against main` or `--vibe A=B`")
         return Comparing(None) if ablate else None
     if ablate:
         options.refuse_use("--ablate makes its own versions: leave the other one out")
+    if judge[1] and not judge[0]:
+        options.refuse_use("--judge-model needs --judge: the file of a judge of pairs")
     from instrc.testing.evaluation.variants import Changes  # most evaluations compare nothing
 
     vibes = [_pair(each, "--vibe takes A=B: a vibe, and the name or the file of another one") for each in vibe or ()]
@@ -80,7 +92,7 @@ def changes_of(
     if wrong := [other for _, other in off if other != "off"]:
         options.refuse_use(f"--mixin takes NAME=off, not `{wrong[0]}`")
     changes = Changes(against, tuple(vibes), tuple(name for name, _ in off), model, tuple(settings_of(set_).items()))
-    return Comparing(changes, None if drop is None else _share(drop))
+    return Comparing(changes, None if drop is None else _share(drop), *judge)
 
 
 def _pair(said: str, wanted: str) -> tuple[str, str]:
@@ -123,15 +135,24 @@ def run_versions(
     if comparing.changes is None:
         return _ablated(program, data, asked, project, export, progress)
     from instrc.testing.evaluation import comparison
-    from instrc.testing.evaluation.judge import calibrations, without_checks
+    from instrc.testing.evaluation.judge import calibrations, preferences, require_pairs, without_checks
     from instrc.testing.evaluation.variants import versions_of
 
     drop = comparing.drop
+    if comparing.judge is not None:
+        require_pairs(comparing.judge)
     before, after = versions_of(program, comparing.changes, export=export, project=project)
     runs = len(data.cases) * (asked.repeats or data.repeat) * (1 if before.is_like(after) else 2)
     _say(comparison.foresight(len(data.cases), runs, drop))
     old, new = _run(program, [before, after], data, asked, progress, runs)
     found = comparison.compared(old, new, same=before.is_like(after))
+    more: list[str] = []
+    if comparing.judge is not None and not found.same:
+        models, by = frozenset({old.model, new.model}), replace(asked, model=comparing.judge_model or asked.model)
+        said = running.run_to_end(preferences(comparing.judge, old, new, by, models))
+        found = comparison.with_preferences(found, said.report.check, said.scores)
+        more = [f"{said.unanswered} pairs were not judged: the model gave no answer."] if said.unanswered else []
+        more += said.report.remarks
     judges = [] if drop is None else running.run_to_end(calibrations(data, asked, new.model))
     left = frozenset(judge.check for judge in judges if not judge.counts)
     gate = comparison.compared(*(without_checks(each, left) for each in (old, new)), same=found.same) if left else found
@@ -139,6 +160,7 @@ def run_versions(
         *comparison.conclusion(found),
         *comparison.gate_of(gate, drop),
         *(line for judge in judges for line in judge.remarks),
+        *more,
     ]
     failed = drop is not None and gate.verdict(drop) == "worse"
     return VersionReport([old, new], lines, [*comparison.comparison_tables(found)], found.to_json(drop), failed)

@@ -49,6 +49,23 @@ def test_a_version_that_is_worse_fails_the_gate(instrc: Instrc, folder: Path) ->
     assert "Gate: failed." in done.out
 
 
+def test_a_judge_says_which_version_answers_better(instrc: Instrc, folder: Path) -> None:
+    judge = {"reason": {"type": "string"}, "better": {"enum": ["first", "second"]}}
+    vibe = {"title": "Better", "type": "object", "properties": judge, "required": ["reason", "better"]}
+    (folder / "better.vibe.json").write_text(json.dumps(vibe), encoding="utf-8")
+    good = '@{ title: "Classify", type: "object", properties: { mood: { enum: ["bad", "good"] } } };'
+    (folder / "good.aug").write_text(good, encoding="utf-8")
+    words = ["mood.aug", "--model", "sample", "--against", "good.aug", "--judge", "better.vibe.json", "-o", "a.json"]
+    done = instrc("eval", *words, "--judge-model", "sample")
+    assert done.code == 0
+    assert "The judge prefers the later version in 0 cases, the earlier one in 0, neither in 50" in done.out
+    assert "preferred by better.vibe.json" in done.out
+    assert "not calibrated (0 labels by people" in done.out
+    [made] = json.loads((folder / "a.json").read_text())["comparisons"]
+    assert made["preferred"]["paired"]["cases"] == 50
+    assert instrc("eval", "mood.aug", "--model", "sample", "--vibe", "Classify=Other", "--judge", "none.json").code == 1
+
+
 def test_parts_are_left_out_in_turn(instrc: Instrc) -> None:
     done = instrc("eval", "mood.aug", "--model", "sample", "--ablate")
     assert done.code == 0
@@ -61,6 +78,8 @@ def test_parts_are_left_out_in_turn(instrc: Instrc) -> None:
     ("words", "said"),
     [
         ("--fail-on-drop 2%", "needs another version"),
+        ("--judge x.vibe.json", "--judge needs another version"),
+        ("--vibe Classify=Other --judge-model sample", "--judge-model needs --judge"),
         ("--ablate --against HEAD", "--ablate makes its own versions"),
         ("--vibe A", "--vibe takes A=B"),
         ("--mixin A=on", "--mixin takes NAME=off"),

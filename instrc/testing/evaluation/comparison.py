@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -51,6 +51,8 @@ class VersionComparison(Struct, frozen=True):
     tags: tuple[CheckDifference, ...]
     same: bool = False
     """Both versions ask the very same: they were run once."""
+    preferred: CheckDifference | None = None
+    """By a judge of pairs: how often each is preferred; a tie is half of that for both."""
 
     def moved(self) -> tuple[list[str], list[str]]:
         """Return the cases that pass more often, and those that pass less often."""
@@ -73,6 +75,7 @@ class VersionComparison(Struct, frozen=True):
                 "better": better,
                 "worse": worse,
                 "same": self.same,
+                "preferred": None if self.preferred is None else _figures(self.preferred),
                 "verdict": None if drop is None else self.verdict(drop),
             }
         )
@@ -108,6 +111,13 @@ def _paired(before: dict[str, float], after: dict[str, float], of: EvaluationRes
     weights = {result.case: result.weight for result in of.results}
     both = [case for case in before if case in after]
     return compare([before[case] for case in both], [after[case] for case in both], [weights[case] for case in both])
+
+
+def with_preferences(found: VersionComparison, judge: str, scores: Mapping[str, float]) -> VersionComparison:
+    """Return a comparison with the cases in which a judge prefers the later version: 1, 0.5 for a tie, or 0."""
+    weights = {result.case: result.weight for result in found.before.results}
+    paired = compare([1 - each for each in scores.values()], [*scores.values()], [weights[case] for case in scores])
+    return msgspec.structs.replace(found, preferred=CheckDifference(f"preferred by {judge}", paired, paired.p))
 
 
 async def evaluated_versions(versions: Sequence[Version], data: DataSet, options: EvalOptions) -> list[EvaluationResult]:
@@ -179,6 +189,14 @@ def conclusion(found: VersionComparison) -> Iterator[str]:
             yield f"{paired.cases} cases of which {paired.disagreement:.0%} differ show {_points(least)} points or more."
         elif paired.disagreement:
             yield f"{paired.cases} cases of which {paired.disagreement:.0%} differ are too few to show anything."
+    if found.preferred is not None:
+        judged, (low, high) = found.preferred.paired, found.preferred.paired.interval
+        ties = judged.cases - judged.better - judged.worse
+        word = "" if found.preferred.shown else ", no preference shown"
+        yield (
+            f"The judge prefers the later version in {judged.better} cases, the earlier one in {judged.worse}, neither in {ties}"
+            f" (95 % interval of the difference {_signed(low)} to {_signed(high)} points, p = {found.preferred.p:.3g}{word})."
+        )
     if (missing := len(found.before.by_case()) + len(found.after.by_case()) - 2 * paired.cases) > 0:
         yield f"{missing} cases were run with one version only, and are left out."
     if unanswered := sum(result.unanswered for each in (found.before, found.after) for result in each.results):
@@ -205,7 +223,8 @@ def comparison_tables(found: VersionComparison) -> Iterator[ReportTable]:
     if found.same:
         return
     header = "check", "cases", "before", "after", "difference", "95 % interval", "p", "better", "worse", "shown"
-    yield ReportTable("Difference", header, [_row(each.name, each) for each in (found.overall, *found.checks)])
+    rows = [found.overall, *found.checks, *([] if found.preferred is None else [found.preferred])]
+    yield ReportTable("Difference", header, [_row(each.name, each) for each in rows])
     if found.tags:
         yield ReportTable("Tags", ("tag", *header[1:-2]), [_row(each.tag or "", each)[:-2] for each in found.tags])
     yield ReportTable("Use", ("version", "requests", "tokens in", "tokens out", "seconds a run", "cost"), _used(found))

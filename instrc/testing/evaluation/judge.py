@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
 from instrc.engines.prepare import Prepared, prepare
+from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
+from instrc.problems.runs import UnusableSetting
 from instrc.testing.evaluation.checks import Ask, CheckedRun, CheckKind, CheckPlace, CheckScore
 from instrc.testing.evaluation.dataset import ENDINGS, DataSet, read_data_set
-from instrc.testing.evaluation.results import EvaluationResult, RunFacts
-from instrc.testing.evaluation.runner import EvalOptions, evaluated
+from instrc.testing.evaluation.results import CaseResult, EvaluationResult, RunFacts
+from instrc.testing.evaluation.runner import EvalOptions, ProgramRunner, UnansweredError, asking, evaluated
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, equal, mapping
 
@@ -126,13 +130,56 @@ def _reason(facts: RunFacts, word: str) -> str:
 # Two versions, pair by pair.
 
 
-async def preferences(judge: str, model: str | None, ask: Ask, pairs: Sequence[tuple[Json, Json, Json]]) -> list[float]:
-    """Return for each input with an earlier and a later answer whether the later one is better: 1, 0.5 for a tie, or 0.
+class Preferences(NamedTuple):
+    """Which of two versions a judge prefers."""
 
-    Each pair is asked for in both orders: what the order decides is a tie.
+    scores: dict[str, float]
+    """By case: 1 for the later version, 0 for the earlier one, 0.5 for a tie; the mean of its repetitions."""
+    unanswered: int
+    """Pairs that the model gave no answer about: they are left out."""
+    report: JudgeReport
+
+
+def require_pairs(judge: str) -> None:
+    """Refuse what is no judge of pairs: a `CompileError`."""
+    try:
+        word = _word_of(prepare(judge))
+    except ValueError as error:
+        word, reason = "", str(error)
+    else:
+        reason = 'it judges one answer: of two versions it says which is `better`, "first" or "second"'
+    if word != BETTER:
+        raise CompileError([UnusableSetting(what="judge", word=judge, reason=reason)])
+
+
+async def preferences(
+    judge: str, before: EvaluationResult, after: EvaluationResult, options: EvalOptions, answered_by: frozenset[str]
+) -> Preferences:
+    """Return which version's answers a judge prefers, asked by the model of `options`.
+
+    Each pair is asked for in both orders: what the order decides is a tie.  Who has brought no answer is not preferred.
     """
-    prepared = prepare(judge)
-    return [(await _preferred(ask, prepared, judge, model, pair)).score for pair in pairs]
+    prepared, ask, gate = prepare(judge), asking(options), asyncio.Semaphore(options.concurrency)
+
+    async def look(old: CaseResult, new: CaseResult) -> float | None:
+        if old.error is not None or new.error is not None:
+            return (1 + (old.error is not None) - (new.error is not None)) / 2
+        async with gate:
+            try:
+                return (await _preferred(ask, prepared, judge, None, (new.input, old.value, new.value))).score
+            except UnansweredError:
+                return None
+
+    later = after.by_case()
+    pairs = [pair for case, results in before.by_case().items() for pair in zip(results, later.get(case, ()), strict=False)]
+    said = await asyncio.gather(*(look(*pair) for pair in pairs))
+    scores: dict[str, list[float]] = {}
+    for (old, _), score in zip(pairs, said, strict=True):
+        if score is not None:
+            scores.setdefault(old.case, []).append(score)
+    agreed, used = await _calibrated(judge, replace(options, repeats=1, checks={}))
+    report = JudgeReport(Path(judge).name, judge, used, agreed, used in answered_by)
+    return Preferences({case: fmean(each) for case, each in scores.items()}, said.count(None), report)
 
 
 # How far people agree with a judge.
@@ -158,7 +205,7 @@ class JudgeReport(NamedTuple):
     def remarks(self) -> Iterator[str]:
         """What a reader of its verdicts has to know."""
         if self.same_model:
-            yield f"`{self.check}` is judged by the model that has answered, and models prefer their own answers: set `model`"
+            yield f"`{self.check}` is judged by the model that has answered, and models prefer their own answers: ask another"
         if not self.counts:
             few = f"{self.agreed.labels} labels by people, and {LABELS} are needed"
             why = few if self.agreed.labels < LABELS else "it does not agree with people more often than by chance"
@@ -197,7 +244,7 @@ async def _calibrated(file: str, options: EvalOptions) -> tuple[Agreement, str]:
     beside = [path for ending in ENDINGS if (path := Path(file).with_name(stem + ending)).is_file()]
     prepared = prepare(file)
     if not beside:
-        return agreement([], []), options.model if isinstance(options.model, str) else ""
+        return agreement([], []), ProgramRunner(prepared, options).model
     report = Report()
     labels = read_data_set(str(beside[0]), report)
     report.stop_if_failed()

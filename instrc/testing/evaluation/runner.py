@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
+from inspect import isclass, isfunction, ismodule
 from pathlib import Path
 from time import monotonic
 from typing import Final, cast
@@ -34,7 +36,7 @@ from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, join_sinks, steps_of, written_to
 from instrc.schema.strip import holds_meta, split
 from instrc.testing.cases import CaseScript
-from instrc.testing.evaluation.checks import KINDS, CheckFunction, CheckKind, CheckPlace, EvalCheck, checks_of
+from instrc.testing.evaluation.checks import KINDS, Ask, CheckFunction, CheckKind, CheckPlace, EvalCheck, checks_of
 from instrc.testing.evaluation.dataset import DataSet, EvalCase
 from instrc.testing.evaluation.results import CaseResult, CheckResult, EvaluationResult, RunFacts, StepUse
 from instrc.text.arguments import is_on
@@ -191,10 +193,6 @@ class ProgramRunner:
             raise CompileError([problems.runs.NoModel(step=reach.models[None], settings=None)])
         self.model = ", ".join(sorted({(words or "own") if each is None else each for each in reach.models}))
         self.effects: Effects = self.launcher.effects("eval", None)
-        asks = (words is not None or chosen is None) and not re.search(
-            r"(^|,)\s*(sample|scripted)\b", self.model
-        )  # others cost nothing to ask again
-        keeps = options.folder is not None and asks
         costs = words is not None or chosen is None
         keeps = costs and not re.search(r"(^|,)\s*(sample|scripted|own)\b", self.model)  # others cost nothing to ask again
         folder = options.folder if keeps else None
@@ -205,6 +203,9 @@ class ProgramRunner:
         if self._answers is not None:
             AnswerCache(self._answers).require()
         self._steps, self._activities = _names_of(self.launcher)
+        called = map(self.effects.activities.find, self._activities) if real else ()
+        functions = [*self.effects.checks.values(), *(each.handler for each in called if each is not None)]
+        self._code = _code_of(functions, prepared.folder)
 
     @property
     def invented(self) -> tuple[str, ...]:
@@ -237,6 +238,9 @@ class ProgramRunner:
             settings.run,
             settings.requests,
             msgspec.to_builtins(settings.sentences),
+            settings.checks,
+            settings.activities if self.real else None,
+            self._code,
         )
         servers = {name: value for name, value in os.environ.items() if name.endswith("_BASE_URL") or name == "OLLAMA_HOST"}
         about = _FORMAT, launch.plan["digest"], self.prepared.processes, self.model, servers, *set_
@@ -283,6 +287,28 @@ class ProgramRunner:
             if given & {bare_name(each) for each in names}:
                 found.add(name, Activity(name, partial(_stand_in, script, name), None, ONCE))
         return found
+
+
+def _code_of(functions: Iterable[object], folder: Path) -> list[str]:
+    """Return digests of the project's modules that functions are from, and of those that these use: new code, new results."""
+    left = [str(getattr(function, "__module__", "")) for function in functions]
+    found: dict[str, str] = {}
+    while left:
+        module = sys.modules.get(left.pop())
+        file = Path(getattr(module, "__file__", None) or "").resolve()
+        if (
+            str(file) in found
+            or file.suffix != ".py"
+            or not file.is_relative_to(folder.resolve())
+            or "site-packages" in file.parts
+        ):
+            continue
+        with suppress(OSError):
+            found[str(file)] = sha256(file.read_bytes()).hexdigest()
+        members = list(vars(module).values())
+        left += [value.__name__ for value in members if ismodule(value)]
+        left += [str(value.__module__) for value in members if isfunction(value) or isclass(value)]
+    return sorted(found.values())
 
 
 def _stand_in(script: CaseScript, name: str, given: Json) -> Json:
@@ -390,18 +416,7 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
     """
     began = monotonic()
     runner = ProgramRunner(prepared, options, real=data.activities == "real" or bool(options.activities))
-    judges: dict[tuple[str, str | None], ProgramRunner] = {}
-
-    async def ask(program: str, value: Json, model: str | None) -> RunFacts:
-        """Run another program, as a judge is one."""
-        if (program, model) not in judges:
-            judges[program, model] = ProgramRunner(prepare(program), replace(options, model=model or options.model))
-        facts = await judges[program, model].run(EvalCase(id="judged", input=value))
-        if facts.unanswered:
-            raise UnansweredError(facts.error)
-        return facts
-
-    checks = checks_of(data, options.checks, options.kinds, CheckPlace(data.folder, ask), prepared.names)
+    checks = checks_of(data, options.checks, options.kinds, CheckPlace(data.folder, asking(options)), prepared.names)
     _require_sound(runner, data)
     repeats = options.repeats or data.repeat
     if repeats * len(data.cases) > RUNS:
@@ -443,6 +458,21 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
         stopped=why if len(results) < len(pairs) else None,
         invented=runner.invented,
     )
+
+
+def asking(options: EvalOptions) -> Ask:
+    """Return what runs other programs within the same budget, as judges are."""
+    runners: dict[tuple[str, str | None], ProgramRunner] = {}
+
+    async def ask(program: str, value: Json, model: str | None) -> RunFacts:
+        if (program, model) not in runners:
+            runners[program, model] = ProgramRunner(prepare(program), replace(options, model=model or options.model))
+        facts = await runners[program, model].run(EvalCase(id="judged", input=value))
+        if facts.unanswered:
+            raise UnansweredError(facts.error)
+        return facts
+
+    return ask
 
 
 class UnansweredError(Exception):

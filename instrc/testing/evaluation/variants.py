@@ -10,16 +10,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, NoReturn, TypeAlias
+from typing import Final, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 import msgspec
 
-from instrc.compiler.ir import Application, FlatGraph
+from instrc.compiler.ir import Application, FlatGraph, Instruction
 from instrc.compiler.workspace import Workspace
 from instrc.engines.prepare import Prepared, prepare
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.problems.runs import UnusableSetting
+from instrc.problems.suggest import nearest
 from instrc.runtime.models.model import Model
 from instrc.schema.walk import map_schemas
 from instrc.text.files import MOST_BYTES
@@ -29,6 +30,8 @@ from instrc.text.names import snake
 from instrc.text.source import Source, Span
 from instrc.vibes.find_files import read_text
 from instrc.vibes.project import DEFAULT_PROJECT, Project
+
+_T = TypeVar("_T")
 
 
 class Version(NamedTuple):
@@ -77,10 +80,12 @@ def versions_of(
     now = prepare(program, export=export, project=project)
     for name, other in changes.vibes:
         if _asked(made({name: other}, ())) == _asked(now):
-            _refuse("vibe", f"{name}={other}", f"nothing in `{program}` is changed by it")
+            near = _near(name, program, Instruction, export, project)
+            _refuse("vibe", f"{name}={other}", f"nothing in `{program}` is changed by it", near)
     for name in changes.off:
         if _asked(made({}, (name,))) == _asked(now):
-            _refuse("mixin", name, f"nothing in `{program}` is changed without it")
+            near = _near(name, program, Application, export, project)
+            _refuse("mixin", name, f"nothing in `{program}` is changed without it", near)
     changed = made(dict(changes.vibes), changes.off) if changes.vibes or changes.off else now
     after = Version(changes.name, changed, changes.model, dict(changes.settings) or None)
     if changes.against is None:
@@ -95,8 +100,18 @@ def _asked(prepared: Prepared) -> tuple[str, ...]:
     return dumps(prepared.document), dumps(prepared.processes), repr(prepared.settings.requests), repr(prepared.settings.run)
 
 
-def _refuse(what: str, word: str, reason: str) -> NoReturn:
-    raise CompileError([UnusableSetting(what=what, word=word, reason=reason)]) from None
+def _refuse(what: str, word: str, reason: str, near: tuple[str, ...] = ()) -> NoReturn:
+    raise CompileError([UnusableSetting(what=what, word=word, reason=reason, nearest=near)]) from None
+
+
+def _near(
+    name: str, program: str, kind: type[Instruction | Application], export: str | None, project: Project
+) -> tuple[str, ...]:
+    """Return the names of what a program uses that a misspelt one may mean."""
+    flat = _composed(program, export, project)
+    uses = _uses([] if flat is None else [*flat.graph.steps.values(), *flat.graph.units], kind)
+    names = sorted({use.mixin.name if isinstance(use, Application) else use.name for use in uses})
+    return nearest(name, names, without=frozenset({name}))
 
 
 # Other vibes. The compiler finds vibes in memory before those of all folders, so the rest of the program stays what it is.
@@ -130,7 +145,8 @@ def _vibe(program: str, name: str, other: str, project: Project) -> Json:
     registry = Workspace(project).registry(program)
     found = registry.lookup(other) or ((other,) if other.startswith("aug:") else ())
     if len(found) != 1:
-        _refuse("vibe", other, f"{len(found)} vibes have this name" if found else "no vibe has this name")
+        many = f"{len(found)} vibes have this name"
+        _refuse("vibe", other, many if found else "no vibe has this name", nearest(other, () if found else registry.names()))
     replaced = registry.lookup(name)
 
     def in_full(node: Json) -> Json:
@@ -235,18 +251,11 @@ class Part(NamedTuple):
 
 def parts_of(program: str, *, export: str | None = None, project: Project = DEFAULT_PROJECT) -> list[Part]:
     """Return the parts of a program: mixins, thoughts, descriptions, and the order of the properties of each step."""
-    seen: list[FlatGraph] = []
-
-    def note(graph: FlatGraph) -> FlatGraph:
-        seen.append(graph)
-        return graph
-
-    chosen = prepare(program, export=export, project=project, change=note).name
-    flat = next((each for each in seen if each.graph.name == chosen), seen[0] if seen else None)
+    flat = _composed(program, export, project)
     if flat is None:
         _refuse("program", program, "only a program (`.aug`) has parts that can be left out")
-    mixins = dict.fromkeys(use.mixin.name for step in flat.graph.steps.values() for use in _uses(step.content))
-    mixins |= dict.fromkeys(use.mixin.name for unit in flat.graph.units for use in _uses(unit))
+    contents = [*(step.content for step in flat.graph.steps.values()), *flat.graph.units]
+    mixins = dict.fromkeys(use.mixin.name for use in _uses(contents, Application))
     found = [Part("mixin", name) for name in mixins]
     for number, step in flat.graph.steps.items():
         if step.executor == "model":
@@ -255,16 +264,28 @@ def parts_of(program: str, *, export: str | None = None, project: Project = DEFA
     return found
 
 
-def _uses(value: object) -> Iterator[Application]:
-    """Yield the uses of mixins in a content."""
-    if isinstance(value, Application):
+def _composed(program: str, export: str | None, project: Project) -> FlatGraph | None:
+    """Return the graph of a program; `None` of what is no program."""
+    seen: list[FlatGraph] = []
+
+    def note(graph: FlatGraph) -> FlatGraph:
+        seen.append(graph)
+        return graph
+
+    chosen = prepare(program, export=export, project=project, change=note).name
+    return next((each for each in seen if each.graph.name == chosen), seen[0] if seen else None)
+
+
+def _uses(value: object, kind: type[_T]) -> Iterator[_T]:
+    """Yield the uses of mixins, or of instructions, in contents."""
+    if isinstance(value, kind):
         yield value
     if isinstance(value, tuple | list):
         for each in value:
-            yield from _uses(each)
+            yield from _uses(each, kind)
     elif isinstance(value, msgspec.Struct) and not isinstance(value, Span | Source):
         for name in value.__struct_fields__:
-            yield from _uses(getattr(value, name))
+            yield from _uses(getattr(value, name), kind)
 
 
 def _parts_below(schema: Json, step: int, name: str, path: tuple[str, ...]) -> Iterator[Part]:

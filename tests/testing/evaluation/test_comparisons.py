@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace as replace_result
 
 import instrc
 from instrc.problems.report import Report
@@ -21,10 +22,11 @@ from instrc.testing.evaluation.comparison import (  # as a command makes them
     evaluated_versions,
     foresight,
     gate_of,
+    with_preferences,
 )
 from instrc.testing.evaluation.dataset import DataSet, read_data_set
-from instrc.testing.evaluation.judge import calibrations, preferences, without_checks  # as above
-from instrc.testing.evaluation.results import CaseResult, CheckResult, EvaluationResult, RunFacts  # made by hand
+from instrc.testing.evaluation.judge import calibrations, preferences, require_pairs, without_checks  # as above
+from instrc.testing.evaluation.results import CaseResult, CheckResult, EvaluationResult  # made by hand
 from instrc.testing.evaluation.runner import EvalOptions
 from instrc.testing.evaluation.variants import Changes, Version, parts_of, versions_of, without  # as above
 
@@ -149,6 +151,19 @@ def test_versions_that_ask_the_same_are_run_once() -> None:
     assert "nothing was asked twice" in next(conclusion(found))
 
 
+def test_near_names_are_offered(project: Path) -> None:
+    (project / "drafts.aug").write_text('"Mood" | Introspect_Mixin(Classify(prompt));\n')
+    wrong = {
+        Changes(vibes=(("Clasify", "Blunt"),)): "Classify",
+        Changes(vibes=(("Classify", "Blnt"),)): "Blunt",
+        Changes(off=("Introspct_Mixin",)): "Introspect_Mixin",
+    }
+    for changes, name in wrong.items():
+        with pytest.raises(instrc.CompileError) as raised:
+            versions_of("drafts.aug", changes)
+        assert raised.value.problems[0].hint == f"did you mean `{name}`?"
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -260,16 +275,50 @@ def test_a_judge_of_pairs_is_asked_in_both_orders_and_what_the_order_decides_is_
     assert sum('"first"' in json.loads(message.split("-----")[1])["prompt"] for message in model.asked) == 2 * 10
 
 
-def test_pairs_of_versions_are_asked_in_both_orders(project: Path) -> None:
+def better(request: Request) -> Any:
+    """Prefer the answer `good`, wherever it is; of two that are alike the first one."""
+    if "better" not in request.schema["properties"]:
+        return classify(request)
+    pair = json.loads(json.loads(request.message.split("-----")[1])["prompt"])
+    moods = [pair[side]["mood"] for side in ("first", "second")]
+    return {"reason": "so", "better": "second" if moods == ["bad", "good"] else "first"}
+
+
+def test_a_judge_of_pairs_prefers_a_version(project: Path) -> None:
     write(project / "better.vibe.json", judge_of("better", {"enum": ["first", "second", "tie"]}))
-    votes = iter(["second", "first", "first", "second", "first", "first", "tie", "second"])
+    require_pairs("better.vibe.json")
+    found = two(Changes(vibes=(("Classify", "Blunt"),)), Stub(better))
+    model = Stub(better)
+    said = asyncio.run(preferences("better.vibe.json", found.before, found.after, EvalOptions(model=model), frozenset({"own"})))
+    old, new = ({case: each[0].value for case, each in of.by_case().items()} for of in (found.before, found.after))
+    wanted = {case: 0.5 if old[case]["mood"] == new[case]["mood"] else float(new[case]["mood"] == "good") for case in old}  # type: ignore[index,call-overload]
+    assert said.scores == wanted
+    differ = sum(score != 0.5 for score in wanted.values())
+    same = sum(old[case] != new[case] for case in old)
+    assert len(model.asked) == 2 * same, "each pair in both orders, equal answers not at all"
+    judged = with_preferences(found, said.report.check, said.scores)
+    assert judged.preferred is not None
+    assert judged.preferred.paired.better + judged.preferred.paired.worse == differ
+    assert any("The judge prefers the later version in" in line for line in conclusion(judged))
+    assert "prefer their own answers" in " ".join(said.report.remarks)
 
-    async def ask(_program: str, value: Any, _model: str | None) -> Any:
-        assert {"input", "first", "second"} == set(json.loads(value))
-        return RunFacts(value={"reason": "so", "better": next(votes)})
 
-    pairs: list[Any] = [("question", "old", "new")] * 4
-    assert asyncio.run(preferences("better.vibe.json", None, ask, pairs)) == [1.0, 0.0, 0.5, 0.5]
+def test_no_version_is_preferred_that_has_no_answer(project: Path) -> None:
+    write(project / "better.vibe.json", judge_of("better", {"enum": ["first", "second"]}))
+    found = results({"a": [1.0, 1.0, 1.0]})
+    failed = [replace_result(each, error=error) for each, error in zip(found.results, (None, "no", "no"), strict=True)]
+    before = replace_result(found, results=(*failed[:2], failed[2]))
+    after = replace_result(found, results=(replace_result(found.results[0], error="no"), found.results[1], failed[2]))
+    options = EvalOptions(model=Stub(better))
+    said = asyncio.run(preferences("better.vibe.json", before, after, options, frozenset()))
+    assert said.scores == {"c0": 0.0, "c1": 1.0, "c2": 0.5}
+
+
+def test_a_judge_of_single_answers_compares_nothing(project: Path) -> None:
+    write(project / "polite.vibe.json", judge_of("pass", {"type": "boolean"}))
+    for file in ("polite.vibe.json", "mood.aug"):
+        with pytest.raises(instrc.CompileError, match="the judge"):
+            require_pairs(file)
 
 
 @pytest.mark.parametrize(

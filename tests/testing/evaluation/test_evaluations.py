@@ -138,8 +138,38 @@ def _openai(label: str) -> bytes:
     ).encode()
 
 
-def test_killed_it_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
-    """`kill -9` as soon as some answers are there: only what was in flight then is asked for again."""
+def test_a_run_is_kept_as_long_as_the_code_that_checks_its_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bytes] = []
+    settings = '[tool.instrc.checks]\nlabel = "label_checking:fine"\n'
+    files = {
+        "pyproject.toml": settings,
+        "label.aug": LABEL,
+        "label_checking.py": "from label_rules import wrong\n\n\ndef fine(value):\n    return wrong(value)\n",
+        "label_rules.py": "def wrong(value):\n    return None\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+
+    def kept() -> bool:
+        found = instrc.evaluate(tmp_path / "label.aug", CASES[:1], model="openai:m", store=tmp_path / "eval")
+        return found.results[0].kept
+
+    with serving(lambda request: asked.append(request.body) or Answer(_openai("good"))) as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
+        assert [kept(), kept()] == [False, True]
+        (tmp_path / "label_rules.py").write_text("def wrong(value):\n    return ''\n", encoding="utf-8")
+        assert [kept(), kept()] == [False, True]
+    assert len(asked) == 1, "the answer itself is kept"
+
+
+@pytest.mark.parametrize(("cases", "kills"), [(60, (20,)), pytest.param(300, (20, 110, 200, 280), marks=pytest.mark.slow)])
+def test_killed_it_goes_on_and_asks_nothing_twice(tmp_path: Path, cases: int, kills: tuple[int, ...]) -> None:
+    """`kill -9` after some answers, perhaps several times: only what was in flight then is asked for again.
+
+    `python -m pytest -m slow tests/testing/evaluation/test_evaluations.py` has 300 cases and four kills.
+    """
     asked: Counter[str] = Counter()
 
     def answer(request: Asked) -> Answer:
@@ -150,28 +180,29 @@ def test_killed_it_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
         return Answer(_openai("good"))
 
     (tmp_path / "label.aug").write_text(LABEL, encoding="utf-8")
-    lines = [json.dumps({"id": str(number), "input": f"case {number}", "expected": {"label": "good"}}) for number in range(60)]
+    lines = [json.dumps({"id": str(number), "input": f"case {number}", "expected": {"label": "good"}}) for number in range(cases)]
     (tmp_path / "label.eval.jsonl").write_text("\n".join(lines), encoding="utf-8")
     command = [sys.executable, "-m", "instrc", "eval", "label.aug", "--model", "openai:m", "--format", "json", "-q"]
     with serving(answer) as url:
         env = {**os.environ, "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "k"}
         kept = tmp_path / ".instrc" / "eval"
-        first = subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.DEVNULL)
-        until = time.monotonic() + 60
-        while sum(asked.values()) < 20 and time.monotonic() < until:
-            time.sleep(0.005)
-        first.send_signal(signal.SIGKILL)
-        first.wait()
+        for kill in kills:
+            killed = subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.DEVNULL)
+            until = time.monotonic() + 60
+            while sum(asked.values()) < kill and time.monotonic() < until:
+                time.sleep(0.005)
+            killed.send_signal(signal.SIGKILL)
+            killed.wait()
         finished = sum(file.read_bytes().count(b"\n") for file in kept.glob("*.jsonl"))
         before = sum(asked.values())
         done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False)
         after = sum(asked.values())
         again = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False)
-    assert 10 < finished <= before < 60
-    assert after - before == 60 - finished
+    assert kills[-1] - 10 * len(kills) < finished <= before < cases
+    assert after - before == cases - finished
     assert sum(asked.values()) == after, "the third time nothing is asked"
     repeated = {name for name, count in asked.items() if count > 1}
-    assert len(repeated) <= 4, "only what was in flight"
+    assert len(repeated) <= 4 * len(kills), "only what was in flight"
     for run in (done, again):
         found = instrc.EvaluationResult.from_json(json.loads(run.stdout)["evaluations"][0])
-        assert (len(found.results), set(found.scores().values()), found.results[0].tokens) == (60, {1.0}, 7)
+        assert (len(found.results), set(found.scores().values()), found.results[0].tokens) == (cases, {1.0}, 7)

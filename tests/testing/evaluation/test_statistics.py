@@ -109,6 +109,13 @@ def test_the_test_of_scores_counts_all_signs(thirds: list[int], weighted: bool) 
     assert compare(before, after, weights if weighted else None).p == pytest.approx(exact)
 
 
+@pytest.mark.parametrize("cases", [13, 14, 300, 2000])
+def test_the_test_of_many_scores_is_near_the_normal_one(cases: int) -> None:
+    gaps = np.random.default_rng(cases).normal(0.3 / math.sqrt(cases), 0.2, cases)
+    normal = 2 * NormalDist().cdf(-abs(gaps.sum()) / math.sqrt(gaps @ gaps))
+    assert compare([0.5] * cases, (0.5 + gaps).tolist()).p == pytest.approx(normal, abs=0.02)
+
+
 @pytest.mark.parametrize("table", [(20, 2, 3, 15), (30, 1, 0, 4), (5, 5, 5, 15), (50, 0, 1, 40)])
 def test_kappa_has_the_error_of_the_delta_method(table: tuple[int, int, int, int]) -> None:
     def kappa(cells: np.ndarray) -> float:
@@ -238,6 +245,7 @@ def test_errors_are_as_rare_as_they_should_be(cases: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("cases", SIZES)
 def test_errors_are_as_rare_as_they_should_be_in_20_000_simulations(cases: int) -> None:
     require_rare_errors(cases, 20_000, 0.0)
@@ -275,6 +283,7 @@ def test_errors_are_rare_for_scores_too(kind: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("cases", SIZES)
 @pytest.mark.parametrize("kind", ["three runs", "few move", "all move"])
 def test_errors_are_rare_for_scores_too_in_2_000_simulations(kind: str, cases: int) -> None:
