@@ -109,16 +109,14 @@ def reference() -> None:
                 if not member.startswith("_") and (callable(value) or isinstance(value, property)) and inspect.getdoc(value)
             ]
     write("reference/python.md", "\n".join(parts))
-    schema = ROOT / "schemas" / "meta" / "vibe.schema.json"
-    shutil.copyfile(schema, DOCS / "reference" / schema.name)
-    shown = json.dumps(json.loads(schema.read_text(encoding="utf-8")), indent=2, ensure_ascii=False)
-    write(
-        "reference/schemas.md",
-        "# Schemas\n\n## A vibe file\n\n"
-        f"[`{schema.name}`]({schema.name}), for editors. A process and a map are described in words: "
-        "[the contract of the process JSON](../instrc/runtime/README.md#the-contract-of-the-process-json).\n\n"
-        f"```json\n{shown}\n```\n",
-    )
+    contract = "[The contract](../instrc/runtime/README.md#the-contract-of-the-process-json) says how a process is carried out."
+    parts = [f"# Schemas\n\n{contract}\n"]
+    for name, title in (("vibe", "A vibe file"), ("process", "A process"), ("map", "A map")):
+        schema = ROOT / "schemas" / "meta" / f"{name}.schema.json"
+        shutil.copyfile(schema, DOCS / "reference" / schema.name)
+        shown = json.dumps(json.loads(schema.read_text(encoding="utf-8")), indent=2, ensure_ascii=False)
+        parts.append(f"## {title}\n\n[`{schema.name}`]({schema.name})\n\n```json\n{shown}\n```\n")
+    write("reference/schemas.md", "\n".join(parts))
 
 
 def _signature(thing: object) -> str:

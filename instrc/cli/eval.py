@@ -111,7 +111,7 @@ def eval_command(
     drop: eval_versions.FailOnDrop = None,
     ablate: eval_versions.Ablate = False,
     judge: eval_versions.Judge = None,
-    judge_model: eval_versions.JudgeModel = None,
+    by: eval_versions.JudgeModel = None,
     concurrency: Concurrency = 4,
     fresh: Fresh = False,
     record: Record = False,
@@ -134,7 +134,6 @@ def eval_command(
     Of `expected` the members that are written count; a first line without `input` may name other `checks`.
     What was finished is kept in .instrc/eval: an evaluation that was interrupted goes on, and asks nothing twice.
     Activities are not called: their results are in `answers` of a case, or made from their schemas.
-    `--against`, `--vibe`, `--mixin`, `--against-model` and `--against-set` compare two versions on the same cases.
 
     Exit codes: 0 the gate of `--min` is kept, or there is none; 1 it is missed, or a program has problems; 2 wrong use;
     3 too few cases to tell; 4 not all was run, as the budget was used up or the model gave no answer.
@@ -142,15 +141,13 @@ def eval_command(
     with options.exit_on_problems(problems):
         asked = _asked(model, repeat, concurrency, set_, check, (requests, tokens, _dollars(cost)), store, fresh=fresh)
         project, written = options.project_of(root, shared, locked=locked), _written(outputs)
-        by = judge, judge_model
-        changes = eval_versions.changes_of(against, vibe, mixin, against_model, against_set, drop, by, ablate=ablate)
-        if changes is not None:
-            _refuse_with_versions(record, least, {shape, *written.values()})
+        changes = eval_versions.changes_of(against, vibe, mixin, against_model, against_set, (drop, judge, by), ablate=ablate)
         jobs = _jobs(_sets(paths, data), chosen, _minimum(least), export, project)
         running.show_warnings([job.prepared for job in jobs], Format.TEXT, quiet=quiet)
         if changes is None:
             code = _measure(jobs, asked, shape, written, record=record, quiet=quiet)
         else:
+            _refuse_with_versions(record, least, {shape, *written.values()})
             code = _compare(jobs, changes, asked, project, export, shape, written, quiet=quiet)
     raise typer.Exit(code)
 

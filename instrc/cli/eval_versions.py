@@ -69,12 +69,12 @@ def changes_of(
     mixin: list[str] | None,
     model: str | None,
     set_: list[str] | None,
-    drop: str | None,
-    judge: tuple[str | None, str | None],
+    judging: tuple[str | None, str | None, str | None],
     *,
     ablate: bool,
 ) -> Comparing | None:
-    """Return what is compared; `None` if nothing is; wrong use ends the command."""
+    """Return what is compared, judged by a drop that is too much, a judge and its model; wrong use ends the command."""
+    drop, *judge = judging
     if not (against or vibe or mixin or model or set_):
         if drop is not None:
             options.refuse_use("--fail-on-drop needs another version, as `--against main` or `--vibe A=B`")

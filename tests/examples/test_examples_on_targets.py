@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from jsonschema import Draft202012Validator
 
 import instrc
 from instrc.schema.samples import sample
 
 ROOT = Path(__file__).parents[2] / "examples"
+MAP = Draft202012Validator(json.loads((ROOT.parent / "schemas/meta/map.schema.json").read_text("utf-8")))
 TOOLS: dict[str, Any] = {
     f"{path.relative_to(ROOT).parts[0]}/{path.name}": json.loads(path.read_text("utf-8"))
     for path in sorted(ROOT.rglob("expected/**/*.tool.json"))
@@ -99,6 +101,10 @@ def has_a_map_that_is_no_json(tool: Trip) -> list[Any]:
     return [] if json.loads(json.dumps(tool.map)) == tool.map else [tool.map]
 
 
+def has_a_map_of_another_form(tool: Trip) -> list[Any]:
+    return [error.message for error in MAP.iter_errors(tool.map)]
+
+
 def has_an_illegal_name(tool: Trip) -> list[Any]:
     dialect = instrc.targets()[tool.target]
     sent = tool.map["tool"]["sent"]
@@ -134,6 +140,7 @@ PLANTED: dict[Callable[[Trip], list[Any]], Callable[[Trip], Trip]] = {
     loses_in_silence: lambda tool: tool._replace(payload=without(tool.payload, "format"), losses=()),
     does_not_come_back: lambda tool: tool._replace(map=tool.map | {"schema": {"type": "string"}}),
     has_a_map_that_is_no_json: lambda tool: tool._replace(map=tool.map | {1: "a key of JSON is a text"}),
+    has_a_map_of_another_form: lambda tool: tool._replace(map=tool.map | {"codec": {"as": "nothing"}}),
     has_an_illegal_name: lambda tool: tool._replace(map=tool.map | {"tool": {"sent": "a b"}}, payload={"name": "a b"}),
     differs_the_second_time: lambda tool: tool._replace(name=tool.name + "_"),
 }

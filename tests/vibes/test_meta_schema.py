@@ -7,14 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import referencing
 from jsonschema import Draft202012Validator
 
+import instrc
 from instrc import CompileError, Report
 from instrc.compiler.lint.review import review  # one vibe by itself, without a folder
+from instrc.providers.maps import _FORMS  # the table of codecs: the schema is to have each
 from instrc.text import files  # JSON text in and out, as the package writes it
 from instrc.vibes.registry import Registry
 
 META = json.loads(files.read("schemas", "meta/vibe.schema.json"))
+PROCESS = Draft202012Validator(
+    json.loads(files.read("schemas", "meta/process.schema.json")),
+    registry=referencing.Registry().with_resource("vibe.schema.json", referencing.Resource.from_contents(META)),
+)
+MAP = json.loads(files.read("schemas", "meta/map.schema.json"))
+PROCESSES = sorted((Path(__file__).parents[2] / "examples").glob("**/expected/**/*.process.json"))
 FORM = {"invalid-vibe", "invalid-schema", "forbidden-reference", "malformed-reference"}
 BUILT_IN = sorted(files.folder("schemas").rglob("*.vibe.json"))
 
@@ -63,3 +72,43 @@ def test_every_built_in_vibe_is_without_fault(path: Path) -> None:
 def test_both_agree_on_the_form_of_a_vibe(document: Any, tmp_path: Path) -> None:
     (tmp_path / "it.vibe.json").write_text(json.dumps(document), encoding="utf-8")
     assert Draft202012Validator(META).is_valid(document) == (not complaints(tmp_path / "it.vibe.json") & FORM)
+
+
+@pytest.mark.parametrize("path", PROCESSES, ids=lambda path: path.name)
+def test_every_process_of_the_examples_follows_the_schema_of_processes(path: Path) -> None:
+    process = json.loads(path.read_text(encoding="utf-8"))
+    assert [error.message for error in PROCESS.iter_errors(process)] == []
+    for wrong in (
+        {**process, "type": "array"},
+        {**process, "properties": {}},
+        {**process, "properties": {**process["properties"], "answer": {"type": "string"}}},
+        {**process, "inputs": {"prompt": "text"}},
+        {**process, "value": 7},
+    ):
+        assert not PROCESS.is_valid(wrong)
+
+
+def test_the_vectors_for_engines_follow_the_schema_of_processes() -> None:
+    vectors = [json.loads(path.read_text(encoding="utf-8"))["process"] for path in files.folder("schemas").glob("vectors/*.json")]
+    processes = [each for each in vectors if any("Context" in name for name in each.get("properties", ()))]
+    assert len(processes) > 25
+    assert all(map(PROCESS.is_valid, processes))
+
+
+def test_the_schema_of_maps_has_every_codec_with_its_members() -> None:
+    """What is lowered for every target is held to it where the examples are lowered."""
+    Draft202012Validator.check_schema(MAP)
+    defs = {name.removesuffix("Codec"): schema for name, schema in MAP["$defs"].items() if name.endswith("Codec")}
+    assert {name: set(schema["properties"]) - {"as"} for name, schema in defs.items()} == {
+        name: set(form.names) for name, form in _FORMS.items()
+    }
+    map_ = instrc.lower({"type": "object", "properties": {"a": {}}}, "openai", "it").map
+    wrong = (
+        map_ | {"instrc": 2},
+        map_ | {"codec": {"as": "x"}},
+        {key: map_[key] for key in map_ if key != "schema"},
+        {"tools": {}},
+    )
+    assert Draft202012Validator(MAP).is_valid(map_)
+    assert Draft202012Validator(MAP).is_valid({"instrc": 1, "target": "openai", "tools": {"it": map_}})
+    assert not any(map(Draft202012Validator(MAP).is_valid, wrong))
