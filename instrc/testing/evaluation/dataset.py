@@ -36,7 +36,7 @@ CASES: Final = 100_000
 """Cases of one data set."""
 
 _OF_CASE: Final = ("id", "input", "expected", "tags", "weight", "answers", "metadata")
-_OF_SET: Final = ("name", "checks", "activities", "repeat", "min", "evaluators")
+_OF_SET: Final = ("name", "checks", "activities", "repeat", "min", "evaluators", "report_evaluators")
 _PYDANTIC: Final = {"name": "id", "inputs": "input", "expected_output": "expected"}
 """Members of a case as pydantic-evals calls them."""
 
@@ -184,6 +184,8 @@ def _set(head: JsonObject, cases: tuple[EvalCase, ...], folder: Path, at: Span |
         wrong.append(InvalidDataSet(at=at, what="what it says of all cases", reason=reason))
 
     _refuse_unknown(head, _OF_SET, refuse)
+    if head.get("report_evaluators"):
+        refuse("it has evaluators of reports, which only pydantic-evals carries out: leave them out")
     checks, repeat, minimum = head.get("checks", {}), head.get("repeat", 1), head.get("min", {})
     if not isinstance(checks, dict):
         refuse("`checks` is an object: what is checked, by name")

@@ -28,7 +28,7 @@ FORMS = {
     "set.eval.jsonl": f'{{"repeat": 2}}\n{{{CASE}, "expected": {{"draft.text": "Dear Ann"}}, "id": "7"}}\n',
     "t.eval.yaml": f"repeat: 1\ncases:\n- {{id: 7, {CASE}, expected: {{draft: {{text: Dear Ann}}}}}}\n",
     "pydantic.eval.yaml": "cases:\n- name: '7'\n  inputs: x\n  metadata: {tags: [a], weight: 2, by: ann}\n"
-    "  expected_output: {ok: true}\nevaluators: [EqualsExpected]\n",
+    "  expected_output: {ok: true}\n  evaluators: []\nevaluators: [EqualsExpected]\nreport_evaluators: []\n",
     "t.eval.py": "def cases():\n    answers = {'approve': {'ok': True}}\n"
     "    yield {'id': '7', 'input': 'x', 'expected': {'ok': True}, 'answers': answers}\n",
 }
@@ -68,6 +68,7 @@ WRONG = {
     '{"checks": {"a": {"check": "function", "name": "os:getcwd"}}}\n{"input": "x"}': "on the command line",
     '{"checks": {"a": {"check": "metric"}}}\n{"input": "x"}': "`metric` is the name of a metric",
     '{"checks": {"a": {"check": "plan", "tools": "no.json"}}}\n{"input": "x"}': "`tools` cannot be read",
+    '{"report_evaluators": ["ConfusionMatrix"]}\n{"input": "x"}': "evaluators of reports",
     '{"checks": [1]}\n{"input": "x"}': "`checks` is an object",
     '{"input": "x", "id": "a", "id": "b"}': "id",
     "{": "",
