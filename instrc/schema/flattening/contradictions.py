@@ -75,9 +75,10 @@ class Flattening:
         return Watched(self.store)
 
 
-def too_large(limit: int) -> CompileError:
+def too_large(limit: int, unit: str = "schemas") -> CompileError:
     """Return the error for a result over the limit."""
-    return CompileError([problems.files.TooLarge(what="the flat schema", limit=limit, unit="schemas", setting="schema")])
+    setting = "schema" if unit == "schemas" else None
+    return CompileError([problems.files.TooLarge(what="the flat schema", limit=limit, unit=unit, setting=setting)])
 
 
 # Report what cannot be, what gets lost and what leads in a circle, with the places where it was written.
@@ -126,10 +127,14 @@ def _describes(conjunct: Conjunct, name: str, schemas: list[Json]) -> bool:
 
 def origin(run: Flattening, conjunct: Conjunct, *path: str) -> problems.schemas.Origin:
     """Return where a keyword, or what it holds under a name, was written."""
-    store = run.store
-    uri, place = store.where(conjunct.node) or ("", "")
+    return origin_in(run.store, conjunct.node, conjunct.view, *path)
+
+
+def origin_in(store: SchemaStore, node: Json, view: Json, *path: str) -> problems.schemas.Origin:
+    """Return where a part of a schema was written, with its value in the words of today."""
+    uri, place = store.where(node) or ("", "")
     place += pointer(path)
-    value: Json = conjunct.view
+    value: Json = view
     for step in path:
         value = as_object(value)[step]
     return problems.schemas.Origin(uri=uri, pointer=place, value=one_line(value), at=store.place(uri, place))

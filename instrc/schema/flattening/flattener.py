@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import chain
-from typing import cast
+from typing import Final, cast
 
 from msgspec import Struct
 
@@ -40,6 +40,13 @@ from instrc.schema.references import DynamicScope, SchemaStore, Term
 from instrc.schema.vocabulary import FOLLOWERS, NAMED
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, equal, put
 from instrc.text.limits import MANY_TERMS, REMEMBERED_LISTS
+
+ORDERS: Final = 3
+"""Orders in which the same schemas are done together, each by itself; in a further one they are what they were in the first."""
+
+JOINT_RECURSIONS: Final = 2000
+"""Schemas in all recursive conjunctions, or twice those of the document: of twelve that refer to each other each set is one."""
+
 
 # Read what the schemas of a conjunction say: the schemas themselves, and the branches of their `allOf`.
 
@@ -363,7 +370,11 @@ class Flattener(PlainMerging):
         self.single: dict[tuple[int, int], Json] = {}
         self.keys: dict[tuple[int, int], tuple[Key, frozenset[object]]] = {}
         """What a schema that stands alone expands to: very many references to one are not expanded one by one."""
+        self.orders: dict[frozenset[object], list[Key]] = {}
+        """The orders in which the same schemas were done together: mutual recursion brings them together in each."""
         self.definitions: RecursiveDefinitions = RecursiveDefinitions()
+        self.recursive: int = 0
+        """Schemas in the conjunctions that became definitions."""
         self.may_simplify: bool = False
         """Whether something stays apart, depends on the instance or recurs, so that a further pass might do more."""
         self.alive: list[Json] = []
@@ -460,7 +471,7 @@ class Flattener(PlainMerging):
         unordered = frozenset(key)
         if alone is not None and not units:
             self.keys[id(terms[0][0]), id(terms[0][1])] = (key, unordered)
-        if key in self.done or unordered in self.open:
+        if key in self.done or unordered in self.open or len(self.orders.get(unordered, ())) >= ORDERS:
             return self.met_again((key, unordered), written, alone)
         return self.framed(terms, expansion, key, unordered)
 
@@ -474,8 +485,13 @@ class Flattener(PlainMerging):
             return self.done[key]
         holder = self.open.get(unordered)
         if holder is None:
-            return None
+            orders = self.orders.get(unordered, ())
+            return self.met_again((orders[0], unordered), written, alone) if len(orders) >= ORDERS else None
         self.may_simplify = True
+        if holder.name is None and holder is not self.definitions.root:
+            self.recursive += len(unordered)
+            if self.recursive > max(JOINT_RECURSIONS, 2 * len(self.needs_flattening)):
+                raise too_large(JOINT_RECURSIONS, "schemas that recur together")
         return self.definitions.recursion(holder, written)
 
     def framed(self, terms: list[Term], expansion: Expansion, key: Key, unordered: frozenset[object]) -> Json | Frame:
@@ -584,6 +600,8 @@ class Flattener(PlainMerging):
         if frame.name is not None:
             out = self.definitions.define(frame.name, out)
         self.done[frame.key] = out
+        if len(frame.key) > 1:
+            self.orders.setdefault(frame.unordered, []).append(frame.key)
         return out
 
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import product
 from typing import Any
 
 import orjson
@@ -22,6 +23,7 @@ from instrc.schema.flattening.flatten import flatten, sizes  # the size that its
 from instrc.schema.patterns import broken  # one expression without a schema
 from instrc.schema.strip import split, strip
 from instrc.schema.upgrade import upgrade
+from instrc.schema.validation import is_valid
 from instrc.schema.vocabulary import KEYWORDS
 from instrc.schema.walk import map_schemas, walk
 from instrc.schema.wellformed import problems_of
@@ -129,6 +131,31 @@ def test_the_limit_is_adjustable_and_counts_schemas() -> None:
     assert flatten(recursive)
     with pytest.raises(CompileError):
         flatten(recursive, limit=500)
+
+
+def mutual(count: int) -> dict[str, Any]:
+    """Return a schema whose every property is two of some definitions together: each set of them may meet, in any order."""
+    pairs = [
+        {f"p{j}": {"allOf": [{"$ref": f"#/$defs/d{j}"}, {"$ref": f"#/$defs/d{i}"}]} for j in range(count)} for i in range(count)
+    ]
+    schemas = {f"d{i}": {"type": "object", "properties": each, "maxProperties": i} for i, each in enumerate(pairs)}
+    return {"properties": {f"r{i}": {"$ref": f"#/$defs/d{i}"} for i in range(count)}, "$defs": schemas}
+
+
+def test_schemas_that_recur_together_are_one_in_all_but_a_few_orders() -> None:
+    schema = mutual(4)
+    flat = flatten(schema)
+    assert len(flat["$defs"]) < 40, "of 15 sets in 64 orders"
+    of_two, of_one = {"p3": {}, "p2": {}}, {"p3": {}}
+    values = [{root: {part: value}} for root, part, value in product(("r3", "r2", "r1"), ("p3", "p2", "p1"), (of_two, of_one))]
+    verdicts = [is_valid(value, schema) for value in values]
+    assert {True, False} == set(verdicts)
+    assert [is_valid(value, flat) for value in values] == verdicts
+
+
+def test_very_many_sets_of_schemas_that_recur_together_are_too_large() -> None:
+    with pytest.raises(CompileError, match="recur together"):
+        flatten(mutual(12))
 
 
 def test_many_branches_that_speak_of_all_other_names_become_one() -> None:
