@@ -118,8 +118,10 @@ class Contradiction(SchemaProblem):
 
 class ClosedAway(SchemaProblem):
     name = "closed-away"
-    hint = "write `unevaluatedProperties: false` beside the `allOf` instead: it sees the properties of all branches"
+    hint = "write `unevaluatedProperties: false` beside the `{branches}` instead: it sees the properties of all branches"
 
+    branches: str = "allOf"
+    """The keyword whose branch describes the property."""
     key: str
     closed: Origin
     """The keyword that closes."""

@@ -11,12 +11,13 @@ from msgspec.structs import replace
 
 from instrc import problems
 from instrc.compiler.lint.dataflow import Dataflow, dataflow_faults
-from instrc.compiler.lint.required import OwnSchemas, Shapes, misspelt_names
+from instrc.compiler.lint.required import OwnSchemas, Shapes, hidden_properties, misspelt_names
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.process.flow import Chunk
 from instrc.process.process import Process
 from instrc.schema.drafts import join
+from instrc.schema.flattening.contradictions import origin_in
 from instrc.schema.references import DynamicScope, Locate, SchemaStore
 from instrc.text.jsonvalue import Json, Location, as_object, at, pointer
 from instrc.text.source import Span
@@ -47,6 +48,7 @@ def incoherences(vibe: Vibe, registry: Registry, report: Report) -> None:
     report.problems.extend(broken)
     shapes = Shapes(library)
     report.problems.extend(_required(vibe, scope, shapes))
+    report.problems.extend(_hidden(vibe, scope, shapes))
     report.problems.extend(_paths(vibe, scope, shapes))
     if not broken:
         _compose(vibe, registry, report, folds=library.to_fold)
@@ -86,9 +88,18 @@ def _is_there(uri: str, registry: Registry) -> bool:
 
 def _required(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem]:
     mixin = vibe.segment.casefold().endswith("_mixin")
-    for path, place, name, near in misspelt_names(vibe.schema, scope, shapes, mixin=mixin):
-        at = vibe.span(pointer((*path, "required", place)))
-        yield problems.vibes.MissingFromProperties(at=at, word=name, nearest=near)
+    for path, name, near in misspelt_names(vibe.schema, scope, shapes, mixin=mixin):
+        yield problems.vibes.MissingFromProperties(at=vibe.span(pointer(path)), word=name, nearest=near)
+
+
+def _hidden(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem]:
+    """Yield the properties of branches that a closed schema around them forbids."""
+    store = shapes.library
+    for name, holder, closer, branches in hidden_properties(vibe.schema, scope, shapes):
+        closed = origin_in(store, closer.node, closer.node, "additionalProperties")
+        described = origin_in(store, holder.node, holder.node, "properties", name)
+        at = closed.at or described.at
+        yield problems.schemas.ClosedAway(at=at, key=name, closed=closed, described=described, branches=branches)
 
 
 def _paths(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""Names in `required` that nothing describes, and the schemas that apply to one value."""
+"""Names that are required and described nowhere, or where a closed schema does not look; the schemas that apply to one value."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Final, NamedTuple
 
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import NearestNames
+from instrc.schema.impossible import is_written_false
 from instrc.schema.patterns import may_match
 from instrc.schema.references import DynamicScope, SchemaStore
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import subschemas, walk
-from instrc.text.jsonvalue import Json, Location, listing
+from instrc.text.jsonvalue import Json, Location, as_object, listing, mapping
 from instrc.text.limits import MATCHED_AT_ONCE
 
 # Collect the schemas that apply to one value: a schema with those of its `allOf`, its references and its branches.
@@ -25,6 +26,9 @@ REQUIRED_VARIANTS: Final = 20_000
 """Where schemas branch without end, nothing is certain any more, so nothing is said."""
 
 _IN_PLACE = IN_PLACE - {"not"}
+_TOGETHER = frozenset({"allOf"})
+_BRANCHES = ("then", "else", "dependentSchemas", "dependencies", "anyOf", "oneOf")
+"""Keywords that hold schemas for some of the values that the schema around them is for."""
 _BELOW = ("additionalProperties", "unevaluatedProperties", "items", "contains", "unevaluatedItems", "additionalItems")
 
 
@@ -64,8 +68,8 @@ class Shapes:
         self.library = library
         self._pairs = MATCHED_AT_ONCE
 
-    def of(self, parts: list[ScopedSchema]) -> Shape:
-        """Return the shape that some schemas for one instance make with all that they apply to it."""
+    def of(self, parts: list[ScopedSchema], words: frozenset[str] = _IN_PLACE) -> Shape:
+        """Return the shape that some schemas for one instance make with all that they apply to it, by some keywords."""
         found: dict[int, ScopedSchema] = {}
         complete = True
         stack = list(reversed(parts))
@@ -77,7 +81,7 @@ class Shapes:
             node, scope = part
             if node.__class__ is not dict:
                 continue
-            below = list(self._in_place(node, scope))
+            below = list(self.in_place(node, scope, words))
             try:
                 view = self.library.view(node, scope)
                 below += [ScopedSchema(target.node, target.scope) for target in self.library.references(view, scope)]
@@ -133,8 +137,9 @@ class Shapes:
                 groups.setdefault(("patternProperties", pattern), []).append(self._part(child, scope))
         yield from groups.values()
 
-    def _in_place(self, node: dict[str, Json], scope: DynamicScope) -> Iterator[ScopedSchema]:
-        for _, child in subschemas(node, _IN_PLACE):
+    def in_place(self, node: dict[str, Json], scope: DynamicScope, words: Iterable[str]) -> Iterator[ScopedSchema]:
+        """Yield the schemas that some keywords of a schema hold."""
+        for _, child in subschemas(node, frozenset(words)):
             yield self._part(child, scope)
 
     def _part(self, node: Json, scope: DynamicScope) -> ScopedSchema:
@@ -167,10 +172,9 @@ class OwnSchemas:
 
 
 class Missing(NamedTuple):
-    """A name in `required`, by the path of the schema and its place in the list, and names that it may have meant."""
+    """A name that is required, by its place, and names that it may have meant."""
 
     path: Location
-    place: int
     name: str
     nearest: tuple[str, ...]
 
@@ -187,22 +191,22 @@ def misspelt_names(schema: Json, scope: DynamicScope, shapes: Shapes, *, mixin: 
     faults = _faults(schema, scope, shapes, own, offers, mixin=mixin)
     for path, node in own.schemas:
         known = own.path(node) or path
-        for index, name in enumerate(_names(node)):
-            candidates = faults.get((known, index))
+        for place, name in _names(node):
+            candidates = faults.get((known, place))
             if candidates:
                 found = offers.nearest(name, candidates)
                 if found or not mixin:
-                    yield Missing(path, index, name, found)
+                    yield Missing((*path, *place), name, found)
 
 
 def _faults(
     schema: Json, scope: DynamicScope, shapes: Shapes, own: OwnSchemas, offers: NearestNames, *, mixin: bool
-) -> dict[tuple[Location, int], tuple[str, ...]]:
+) -> dict[tuple[Location, Location], tuple[str, ...]]:
     """Return, for each required name, the names described instead where it is missing; empty if it is not everywhere missing.
 
-    A required name goes by the path of its schema and its place in the list.
+    A required name goes by the path of its schema and its place in it.
     """
-    faults: dict[tuple[Location, int], tuple[str, ...]] = {}
+    faults: dict[tuple[Location, Location], tuple[str, ...]] = {}
     seen: set[frozenset[int]] = set()
     used: set[int] = set()
     queue: deque[tuple[list[ScopedSchema], bool]] = deque([([ScopedSchema(schema, scope)], mixin)])
@@ -229,29 +233,97 @@ def _judge(
     shape: Shape,
     shapes: Shapes,
     own: OwnSchemas,
-    faults: dict[tuple[Location, int], tuple[str, ...]],
+    faults: dict[tuple[Location, Location], tuple[str, ...]],
     only_near: NearestNames | None,
 ) -> None:
     described = dict.fromkeys([*shapes.spliced(shape), *shapes.named(shape)])
     names = tuple(described)
     certain = bool(described) and shape.complete and not shape.is_open()
+    closed = certain and any(node.get("additionalProperties") is False for node, _ in shape.objects())
     for node, _ in shape.objects():
         path = own.path(node)
         if path is None:
             continue
-        for index, name in enumerate(_names(node)):
-            missing = certain and name not in described and not shapes.describe(shape, name)
-            before = faults.get((path, index))
+        for place, name in _names(node):
+            sure = certain if place[0] == "required" else closed
+            missing = sure and name not in described and not shapes.describe(shape, name)
+            before = faults.get((path, place))
             if not missing or before == ():
-                faults[path, index] = ()
+                faults[path, place] = ()
             elif only_near is None or only_near.nearest(name, names):
-                faults[path, index] = before or names
+                faults[path, place] = before or names
 
 
 def _is_definition(path: Location) -> bool:
     return len(path) >= 2 and path[-2] in {"$defs", "definitions"}
 
 
-def _names(node: Json) -> list[str]:
-    required = node.get("required") if node.__class__ is dict else None
-    return [name for name in required if name.__class__ is str] if required.__class__ is list else []
+def _names(node: Json) -> Iterator[tuple[Location, str]]:
+    """Yield the names that a schema requires, always or beside others, with their places in it."""
+    if node.__class__ is not dict:
+        return
+    lists: list[tuple[Location, Json]] = [(("required",), node.get("required"))] if "required" in node else []
+    for word in ("dependentRequired", "dependencies"):
+        if word in node:
+            lists += [((word, name), names) for name, names in mapping(node[word]).items()]
+    for place, listed in lists:
+        for index, name in enumerate(listing(listed)):
+            if isinstance(name, str):
+                yield (*place, index), name
+
+
+# Find properties that a branch describes and a schema around it, which is closed, forbids.
+
+
+class Hidden(NamedTuple):
+    """A property that a branch describes, the schemas that describe and forbid it, and the keyword of the branch."""
+
+    name: str
+    holder: ScopedSchema
+    closer: ScopedSchema
+    branches: str
+
+
+def hidden_properties(schema: Json, scope: DynamicScope, shapes: Shapes) -> Iterator[Hidden]:
+    """Yield the properties that conditions and alternatives describe where `additionalProperties: false` does not look.
+
+    Those of an `allOf` alone are told where it is flattened.
+    """
+    told: set[tuple[int, int, str]] = set()
+    looked_at = 0
+    for _, node in OwnSchemas(schema).schemas:
+        if not (_CLOSED_TOGETHER & node.keys()):
+            continue
+        together = shapes.of([ScopedSchema(node, shapes.library.below(node, scope))], _TOGETHER)
+        closers = [ScopedSchema(*part) for part in together.objects() if part[0].get("additionalProperties") is False]
+        branches = [
+            (word, branch)
+            for part, where in (together.objects() if closers else ())
+            for word in _BRANCHES
+            if word in part
+            for branch in shapes.in_place(part, where, (word,))
+        ]
+        for word, branch in branches:
+            inside = shapes.of([branch], _IN_PLACE - {"if"})
+            looked_at += len(inside.parts)
+            if looked_at > REQUIRED_VARIANTS:
+                return
+            for holder, where in inside.objects():
+                for name, described in mapping(holder.get("properties")).items():
+                    for closer in closers:
+                        key = (id(closer.node), id(holder), name)
+                        if key not in told and not is_written_false(described) and not _sees(closer.node, name):
+                            told.add(key)
+                            yield Hidden(name, ScopedSchema(holder, where), closer, word)
+
+
+_CLOSED_TOGETHER = frozenset({"additionalProperties", "allOf", "$ref", "$dynamicRef"})
+"""Keywords of which a schema has one if it is closed, or holds or refers to one that is."""
+
+
+def _sees(closer: Json, name: str) -> bool:
+    """Tell whether a closed schema describes a name itself, or may, by a pattern."""
+    view = as_object(closer)
+    return name in mapping(view.get("properties")) or any(
+        may_match(each, name) for each in mapping(view.get("patternProperties"))
+    )

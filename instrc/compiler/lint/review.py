@@ -111,7 +111,9 @@ def hidden_versions(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
 
 
 def _stands_alone(node: dict[str, Json]) -> bool:
-    """Tell whether a schema of today refers to nothing and describes all that it requires."""
+    """Tell whether a schema of today refers to nothing, describes all that it requires, and closes nothing away."""
+    if node.get("additionalProperties") is False and not _BRANCHES.isdisjoint(node):
+        return False
     return _LINKS.isdisjoint(node) and _describes_all(node) and str(node.get("$schema", LATEST_DRAFT)).rstrip("#") == LATEST_DRAFT
 
 
@@ -169,4 +171,5 @@ _OF_SLOTS = frozenset({"type", "title", "description", "$comment"})
 """Keywords that say to a reader what belongs into the `default` of a mixin."""
 _PARTS = frozenset({"instrc", "schema", "input", "solution", "title", "description", "$schema", "$id", "$comment", "examples"})
 """What a record may hold."""
+_BRANCHES = frozenset({"then", "else", "dependentSchemas", "dependentRequired", "dependencies", "anyOf", "oneOf"})
 _LINKS = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "allOf", "references", "arguments", "among", "value"})

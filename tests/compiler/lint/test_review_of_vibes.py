@@ -13,6 +13,7 @@ import pytest
 from instrc import CompileError, Problem, Report
 from instrc.compiler.lint.programs import used_vibes  # counts its calls alone, or one finding without the others
 from instrc.compiler.lint.review import review  # one vibe by itself, without a folder
+from instrc.problems.schemas import ClosedAway  # as below
 from instrc.problems.vibes import (  # the class of one problem
     DanglingReference,
     ForwardReference,
@@ -56,6 +57,68 @@ def step(*names: str, **more: Any) -> dict[str, Any]:
 
 def chunks(**chunk: Any) -> dict[str, Any]:
     return {"type": "object", "properties": {name: {"type": "object", "properties": steps} for name, steps in chunk.items()}}
+
+
+# Properties that branches describe and a closed schema around them forbids
+
+
+X = {"properties": {"x": TEXT}}
+CLOSED: dict[str, Any] = {"type": "object", "properties": {"a": TEXT}, "additionalProperties": False}
+IF_A = {"if": {"required": ["a"]}}
+
+
+@pytest.mark.parametrize(
+    ("more", "place"),
+    [
+        ({**IF_A, "then": X}, "/then"),
+        ({**IF_A, "else": X}, "/else"),
+        ({"dependentSchemas": {"a": X}}, "/dependentSchemas/a"),
+        ({"anyOf": [{"required": ["a"]}, X]}, "/anyOf/1"),
+        ({"oneOf": [X, {"required": ["a"]}]}, "/oneOf/0"),
+        ({"allOf": [{"allOf": [{**IF_A, "then": X}]}]}, "/allOf/0/allOf/0/then"),
+        ({**IF_A, "then": {"allOf": [{**IF_A, "else": {"allOf": [X]}}]}}, "/then/allOf/0/else/allOf/0"),
+        ({**IF_A, "then": {"$ref": "#/$defs/x"}, "$defs": {"x": X}}, "/$defs/x"),
+    ],
+)
+@pytest.mark.parametrize("inside", ["whole", "a branch of `allOf`", "a property"])
+def test_what_a_branch_describes_and_a_closed_schema_forbids_is_told(check: Check, more: Any, place: str, inside: str) -> None:
+    definitions = {"$defs": more["$defs"]} if "$defs" in more else {}
+    branch = {word: each for word, each in more.items() if word != "$defs"}
+    vibe, around = {
+        "whole": ({**CLOSED, **branch}, ""),
+        "a branch of `allOf`": ({"allOf": [CLOSED, branch]}, "/allOf/1"),
+        "a property": ({"type": "object", "properties": {"in": {**CLOSED, **branch}}}, "/properties/in"),
+    }[inside]
+    (problem,) = check({**vibe, **definitions})
+    assert isinstance(problem, ClosedAway)
+    assert (problem.key, problem.described.pointer) == ("x", f"{'' if definitions else around}{place}/properties/x")
+    assert problem.closed.pointer.endswith("/additionalProperties")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {**CLOSED, **IF_A, "then": {"properties": {"a": {"minLength": 2}}}},
+        {**CLOSED, **IF_A, "then": {"properties": {"x": False}}},
+        {**CLOSED, "if": X, "then": {"required": ["a"]}},
+        {**CLOSED, "not": {**X, "required": ["a"]}},
+        {**CLOSED, "patternProperties": {"^x": TEXT}, **IF_A, "then": X},
+        {"type": "object", "properties": {"a": TEXT}, "unevaluatedProperties": False, **IF_A, "then": X},
+        {"anyOf": [CLOSED, {**X, "additionalProperties": False}]},
+        {"type": "object", "properties": {"a": TEXT}, **IF_A, "then": X},
+    ],
+)
+def test_what_a_branch_describes_and_nothing_forbids_is_not_told(check: Check, schema: Any) -> None:
+    assert check(schema) == []
+
+
+def test_a_name_that_no_branch_describes_is_missing_where_a_condition_requires_it(check: Check) -> None:
+    conditions = [{**IF_A, "then": {"required": ["x"]}}, {**IF_A, "else": {"required": ["y"]}}]
+    assert names(check({**CLOSED, "allOf": conditions})) == ["missing-from-properties"] * 2
+    for word in ("dependentRequired", "dependencies"):
+        schema = {**CLOSED, "$schema": OLD, word: {"a": ["x"]}} if word == "dependencies" else {**CLOSED, word: {"a": ["x"]}}
+        assert names(check(schema)) == ["missing-from-properties"]
+    assert check({"type": "object", "properties": {"a": TEXT}, "dependentRequired": {"a": ["x"]}}) == []
 
 
 # Required names
