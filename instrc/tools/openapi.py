@@ -15,7 +15,7 @@ from instrc.schema.normalize import Rules, describe_value
 from instrc.schema.upgrade import expand_discriminators
 from instrc.schema.vocabulary import is_extension
 from instrc.schema.walk import conjuncts, is_schema, map_schemas
-from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_text, at, listing, mapping, tokens
+from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_text, at, listing, mapping, pointer, tokens
 from instrc.text.names import free_name
 from instrc.tools.sources import DISCRIMINATOR, File, Given, ImportedTool, localize_references, sound
 
@@ -24,6 +24,8 @@ from instrc.tools.sources import DISCRIMINATOR, File, Given, ImportedTool, local
 
 COMPONENT_HOPS: Final = 50
 """References to references that are followed in an OpenAPI document."""
+CHILDREN: Final = 40
+"""Schemas of one parent, which its discriminator tells apart, that are described in a tool."""
 
 READ, WRITE = "readOnly", "writeOnly"
 
@@ -98,6 +100,8 @@ class Components:
         self.definitions: dict[str, Json] = {}
         self._names: dict[Location, str] = {}
         self._waiting: list[tuple[str, Json, Location]] = []
+        self._children: dict[str, tuple[JsonObject, list[str]]] = {}
+        """Of each definition that is a parent: its discriminator, and the definitions of its children."""
         self._rules = Rules(dialect=dialect_of(given.value), refer=self._refer, shorthand=False)
 
     def follow(self, value: Json, path: Location) -> tuple[Json, Location]:
@@ -119,11 +123,61 @@ class Components:
         while self._waiting:
             name, definition, place = self._waiting.pop(0)
             self.definitions[name] = sound(definition, place, self.given, self._rules)
+            self._find_children(name, mapping(definition), place)
         return schema
+
+    def _find_children(self, name: str, parent: JsonObject, place: Location) -> None:
+        """Have the children of a parent described: those that its discriminator names, else those that extend it."""
+        written = parent.get("discriminator")
+        said: JsonObject = {"propertyName": written} if isinstance(written, str) else mapping(written)
+        if not isinstance(said.get("propertyName"), str) or {"oneOf", "anyOf"} & parent.keys():
+            return
+        inside = place[1:] if place[0].__class__ is File else place
+        values = [value for value in mapping(said.get("mapping")).values() if isinstance(value, str)]
+        found = [value if set("#/.") & {*value} else f"#{pointer((*inside[:-1], value))}" for value in values]
+        found = list(dict.fromkeys(found)) or list(self._extending(f"#{pointer(inside)}", place))
+        if len(found) > CHILDREN:
+            reason = f"it tells {len(found):,} schemas apart, which are too many for one tool"
+            self.given.left_out((*place, "discriminator"), "discriminator", reason)
+            self.definitions[name] = {
+                word: each for word, each in mapping(self.definitions[name]).items() if word != "discriminator"
+            }
+            return
+        led = [self._refer(reference, (*place, "discriminator")) for reference in found]
+        if children := [reference.removeprefix("#/$defs/") for reference in led if reference is not None]:
+            self._children[name] = said, children
+
+    def _extending(self, reference: str, place: Location) -> Iterator[str]:
+        """Yield references to the schemas beside one at a place that have it in their `allOf`."""
+        neighbours, around = self._find(reference.rpartition("/")[0], place)
+        for name, schema in mapping(neighbours).items():
+            if any(mapping(each).get("$ref") == reference for each in listing(mapping(schema).get("allOf"))):
+                yield f"#{pointer((*around, name))}"
+
+    def _divide_parents(self) -> dict[str, str]:
+        """Let each parent be any of its children, which extend what it was; return the names of what they were."""
+        made = {name: free_name(f"{name}_base", lambda each: each in self.definitions) for name in self._children}
+        concrete = {child for _, children in self._children.values() for child in children}
+        values = [pair for said, _ in self._children.values() for pair in mapping(said.get("mapping")).items()]
+        for name, (_, children) in self._children.items():
+            for child in {*children} - {name}:
+                self.definitions[child] = _extended(self.definitions[child], name, made[name])
+        for name, (said, children) in self._children.items():
+            parent = mapping(self.definitions[name])
+            words: JsonObject = {word: parent[word] for word in ("title", "description") if word in parent}
+            alternatives = [*dict.fromkeys([*([name] if name in concrete else []), *children])]
+            branches: list[Json] = [{"$ref": f"#/$defs/{made.get(each, each)}"} for each in alternatives]
+            self.definitions[made[name]] = {word: each for word, each in parent.items() if word != "discriminator"}
+            by_value = {value: each for value, each in values if str(each).rpartition("/")[2] == name}  # as its own parent says
+            told = {**said, "mapping": {**by_value, **mapping(said.get("mapping"))}}
+            self.definitions[name] = {**words, "anyOf": branches, "discriminator": told}
+        self._children = {}
+        return made
 
     def spelt_out(self, schema: Json, path: Location) -> Json:
         """Return a schema, which the definitions of this object belong to, without the discriminators of OpenAPI."""
         places = {name: place for place, name in self._names.items()}
+        places |= {base: places[name] for name, base in self._divide_parents().items()}
         written = {name: str(place[-1]).rpartition("/")[2].partition(".")[0] for name, place in places.items()}
 
         def spelt(part: Json, start: Location) -> Json:
@@ -195,6 +249,19 @@ class Components:
             self.given.left_out(path, reference, "it leads nowhere")
             return None, ()
         return target, (*((File(file),) if file else ()), *tokens(pointer))
+
+
+def _extended(schema: Json, name: str, base: str) -> Json:
+    """Return a schema whose `allOf` refers to the base of a parent instead of the parent."""
+    branches = mapping(schema).get("allOf")
+    if not isinstance(branches, list):
+        return schema
+    parent = f"#/$defs/{name}"
+    changed: list[Json] = [
+        {**each, "$ref": f"#/$defs/{base}"} if isinstance(each, dict) and each.get("$ref") == parent else each
+        for each in branches
+    ]
+    return {**mapping(schema), "allOf": changed}
 
 
 def _is_relative(name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from instrc import Source, import_tools
 from instrc.text.jsonvalue import Json
+from instrc.tools.openapi import CHILDREN  # the limit that is tried here
 
 PET = {
     "type": "object",
@@ -384,6 +386,71 @@ def test_a_discriminator_that_no_keyword_can_say_is_told(discriminator: Json) ->
     branches, problems = told_apart(discriminator)
     assert branches == [{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Dog"}]
     assert problems == ["`discriminator` is left out: JSON Schema tells alternatives apart by their properties"]
+
+
+PARENT: Json = {"type": "object", "properties": {"kind": {"type": "string"}}}
+
+
+def of_parents(*discriminators: Json, mapped: str = "Cat") -> tuple[dict[str, Json], list[str]]:
+    """Return the definitions and problems where `Pet` has the children `Cat` and `Dog`, and `Cat` perhaps one of its own."""
+    given = document(body({"$ref": "#/components/schemas/Pet"}))
+    schemas = {
+        "Pet": PARENT,
+        mapped: extending("Pet", lives={"$ref": "#/components/schemas/Pet"}),
+        "Dog": extending("Pet"),
+        "Lion": extending(mapped),
+    }
+    for name, said in zip(schemas, discriminators, strict=False):
+        schemas[name] = {**schemas[name], "discriminator": said}
+    given["components"]["schemas"] |= schemas
+    imported = import_tools("openapi", given)
+    return imported.vibes[0].document["$defs"], [problem.message for problem in imported.problems]
+
+
+def extending(parent: str, **properties: Json) -> Json:
+    return {"allOf": [{"$ref": f"#/components/schemas/{parent}"}, {"type": "object", "properties": properties}]}
+
+
+def alternatives(schema: Json) -> dict[str, Json]:
+    """Return the values of the property that tells alternatives apart, by the definitions that they refer to."""
+    return {
+        one["$ref"].rpartition("/")[2]: other["properties"]["kind"]["const"]
+        for one, other in map(itemgetter("allOf"), schema["anyOf"])
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ({"propertyName": "kind", "mapping": {"cat": "#/components/schemas/Cat", "dog": "Dog"}}, {"Cat": "cat", "Dog": "dog"}),
+        ({"propertyName": "kind"}, {"Cat": "Cat", "Dog": "Dog"}),
+        ({"propertyName": "kind", "mapping": {"pet": "Pet", "cat": "Cat"}}, {"Pet_base": "pet", "Cat": "cat"}),
+    ],
+)
+def test_a_parent_is_any_of_the_children_that_its_discriminator_tells_apart(said: Json, wanted: dict[str, str]) -> None:
+    definitions, problems = of_parents(said)
+    assert alternatives(definitions["Pet"]) == wanted
+    assert definitions["Pet_base"] == PARENT
+    branches = definitions["Cat"]["allOf"]
+    assert branches[0] == {"$ref": "#/$defs/Pet_base"}
+    assert branches[1]["properties"]["lives"] == {"$ref": "#/$defs/Pet"}, "not what it extends, but any pet"
+    assert problems == []
+
+
+def test_a_child_that_is_a_parent_itself_is_told_apart_by_both() -> None:
+    whole: Json = {"propertyName": "kind", "mapping": {"cat": "Cat", "lion": "Lion"}}
+    definitions, _ = of_parents(whole, {"propertyName": "kind", "mapping": {"lion": "Lion"}})
+    assert alternatives(definitions["Pet"]) == alternatives(definitions["Cat"]) == {"Cat_base": "cat", "Lion": "lion"}
+    assert definitions["Lion"]["allOf"][0] == {"$ref": "#/$defs/Cat_base"}
+
+
+def test_children_that_are_not_there_or_too_many_are_told() -> None:
+    definitions, problems = of_parents({"propertyName": "kind", "mapping": {"cat": "Cat", "cow": "Cow"}})
+    assert alternatives(definitions["Pet"]) == {"Cat": "cat"}
+    assert problems == ["`#/components/schemas/Cow` is left out: it leads nowhere"]
+    definitions, problems = of_parents({"propertyName": "kind", "mapping": {str(n): f"K{n}" for n in range(CHILDREN + 1)}})
+    assert definitions == {"Pet": PARENT}
+    assert problems == ["`discriminator` is left out: it tells 41 schemas apart, which are too many for one tool"]
 
 
 def test_how_a_parameter_and_a_body_are_written_is_kept() -> None:
