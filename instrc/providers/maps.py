@@ -388,7 +388,7 @@ def _maps(value: object, level: int) -> Iterator[JsonObject]:
         _refuse(f"it is of the type {type(value).__name__}")
     inner = value.get("_meta", value.get("meta"))
     if isinstance(inner, Mapping) and META_KEY in inner:
-        yield from _maps(inner[META_KEY], level + 1)
+        yield from ({**each, **_output_of(value)} for each in _maps(inner[META_KEY], level + 1))
     elif "instrc" in value:
         yield dict(value)
     elif "jsonrpc" in value and isinstance(value.get("result"), Mapping):
@@ -433,6 +433,23 @@ def _as_sent(tool: Mapping[str, Json]) -> JsonObject | None:
         "keys": keys,
         "codec": None,
         "schema": schema,
+        **_output_of(tool),
+    }
+
+
+def _output_of(tool: Mapping[str, Json]) -> JsonObject:
+    """Return what the map of a tool of MCP says of its results."""
+    output = tool.get("outputSchema", tool.get("output_schema"))
+    return {"output": output} if isinstance(output, dict) else {}
+
+
+def of_results(records: Records) -> Records:
+    """Return the maps for what tools give, where these say what that is; else those for what they take."""
+    return {
+        name: {**record, "schema": output, "keys": [*mapping(output.get("properties"))], "codec": None}
+        if isinstance(output := record.get("output"), dict)
+        else record
+        for name, record in records.items()
     }
 
 
@@ -480,8 +497,10 @@ def _sent_name(record: JsonObject) -> str:
 
 def _damage(record: JsonObject) -> str | None:
     """Return what is wrong with the map of one tool; `None` if a codec can be run by it."""
-    if not is_schema(record["schema"]) or (next(doubtful(record["schema"]), None) is not None and problems_of(record["schema"])):
-        return "its `schema` is not a schema"
+    for word in ("schema", "output"):
+        schema = record.get(word, True)
+        if not is_schema(schema) or (next(doubtful(schema), None) is not None and problems_of(schema)):
+            return f"its `{word}` is not a schema"
     if "codec" not in record:
         return "its `codec` is missing"
     if (wrong := wrong_member(record, _OF_A_RECORD)) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 from instrc.providers.lifting.parts import contain_call, content, is_part, message, part
@@ -504,6 +505,7 @@ _WRAPPERS: tuple[Callable[[JsonObject], JsonObject | None], ...] = (
 _OF_A_RESULT = frozenset({"structuredContent", "isError", "structured_content", "is_error"})
 _RESULT = _OF_A_RESULT | {"content", "_meta", "meta", "resultType", "result_type"}
 """Members of what an MCP server returns for a call."""
+_PARTS_OF_MCP = frozenset({"text", "image", "audio", "resource", "resource_link"})
 
 
 def response(answer: JsonObject) -> RawReply | None:
@@ -637,14 +639,20 @@ def _mcp(answer: JsonObject) -> RawReply | None:
         (result.keys() & _OF_A_RESULT and result.keys() <= _RESULT)
         or "structuredContent" in result
         or (result is not answer and isinstance(result.get("content"), list))
+        or (result.keys() <= _RESULT and _are_of_mcp(result.get("content")))
     ):
         return None
     structured = result.get("structuredContent", result.get("structured_content"))
     if result.get("isError", result.get("is_error")) is True:
         return RawReply(failure="\n".join(content(result.get("content")).texts) or "isError")
     if structured is not None or "structuredContent" in result:
-        return RawReply((RawCall(None, structured),))
-    return content(result.get("content"))
+        return RawReply((RawCall(None, structured),), result=True)
+    return replace(content(result.get("content")), result=True)
+
+
+def _are_of_mcp(parts: Json) -> bool:
+    """Tell whether a value is a list of parts as a server of MCP returns them."""
+    return isinstance(parts, list) and bool(parts) and all(mapping(part).get("type") in _PARTS_OF_MCP for part in parts)
 
 
 def _ollama(answer: JsonObject) -> RawReply | None:

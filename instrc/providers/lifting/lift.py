@@ -32,7 +32,7 @@ from instrc.providers.lifting.text_calls import (
     lone_value,
     separated,
 )
-from instrc.providers.maps import Records, map_of, records_in
+from instrc.providers.maps import Records, map_of, of_results, records_in
 from instrc.providers.targets import known_target
 from instrc.schema.validation import Violation, json_fault
 from instrc.text.arguments import excerpt, takes_shared_parts
@@ -409,7 +409,8 @@ def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for 
 
     `answer` is what the provider returned, whole, in part or in the pieces it was streamed in, as an object, text or bytes;
     a stream may be given as it runs, and is read to its end;
-    `map` is a lowering or its map, that of a set of tools, an MCP tool, or the result of `tools/list`.
+    `map` is a lowering or its map, that of a set of tools, an MCP tool, or the result of `tools/list`;
+    with a tool that has an `outputSchema`, the result of an MCP server is held against that.
     An unreadable map is an `unreadable-map` problem; an answer, however broken, is not: what is wrong with it is in the result.
 
     Where servers hand through what open models write, calls are found in the text as well.
@@ -448,6 +449,7 @@ def _chosen(first: Lifted, other: Lifted, *, equal: bool) -> Lifted:
 
 def _lifted(reply: RawReply, records: Records) -> Lifted:
     """Lift one reading of an answer."""
+    records = of_results(records) if reply.result else records
     raw, repeated = _without_doubles(reply.calls)
     reply = replace(reply, calls=raw)
     reply = _with_calls_in_text(reply, records)

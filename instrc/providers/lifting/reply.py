@@ -70,6 +70,8 @@ class RawReply:
     """Whether any provider's envelope was recognised."""
     paused: bool = False
     """Whether the provider says that the turn goes on once the answer is sent back."""
+    result: bool = False
+    """Whether it is what a tool gave, by a server of MCP, and no call."""
 
     def __or__(self, other: RawReply) -> RawReply:
         """Return what both hold: the calls and texts of this one first, the first word where only one can stand."""
@@ -82,6 +84,7 @@ class RawReply:
             self.failure if self.failure is not None else other.failure,
             self.envelope or other.envelope,
             self.paused or other.paused,
+            self.result or other.result,
         )
 
 

@@ -282,6 +282,32 @@ def test_a_tool_of_an_mcp_server_is_the_map_of_what_was_given_to_a_model_as_it_i
     assert not lift({"a": "x"}, add).call.valid
 
 
+COUNT: Any = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+COUNTER = {"name": "count", "inputSchema": {"type": "object", "properties": {"q": {"type": "string"}}}, "outputSchema": COUNT}
+
+
+@pytest.mark.parametrize("tool", [COUNTER, {**lower(COUNTER, "mcp").payload, "outputSchema": COUNT}, {"tools": [COUNTER]}])
+@pytest.mark.parametrize(
+    "said", [lambda n: {"structuredContent": n, "content": []}, lambda n: {"content": [{"type": "text", "text": json.dumps(n)}]}]
+)
+@pytest.mark.parametrize("sent", [lambda result: result, lambda result: {"jsonrpc": "2.0", "id": 1, "result": result}])
+def test_what_a_tool_of_an_mcp_server_gives_is_held_against_its_output_schema(tool: Any, said: Any, sent: Any) -> None:
+    found = lift(sent(said({"n": 1})), tool)
+    assert (found.status, found.call.name, found.value) == ("ok", "count", {"n": 1})
+    for wrong, place in (({"n": "many"}, "/n"), ({"q": "x"}, "")):
+        assert [violation.instance for violation in lift(sent(said(wrong)), tool).invalid] == [place]
+    assert lift({"name": "count", "arguments": {"q": "x"}}, tool).value == {"q": "x"}, "a call, and no result"
+
+
+def test_a_result_without_a_value_and_a_damaged_output_schema_are_told() -> None:
+    texts = [{"type": "text", "text": "no city"}]
+    assert (lift({"content": texts}, COUNTER).status, lift({"content": texts}, COUNTER).text) == ("empty", "no city")
+    assert lift({"content": texts, "isError": True}, COUNTER).failure == "no city"
+    assert lift({"structuredContent": None}, COUNTER).status == "invalid"
+    with pytest.raises(CompileError, match="its `output` is not a schema"):
+        lift({"structuredContent": {}}, {**COUNTER, "outputSchema": {"type": "strin"}})
+
+
 @pytest.mark.parametrize("wrong", [{"name": "add"}, {"name": 3, "inputSchema": {}}, {"name": "add", "inputSchema": {"type": 3}}])
 def test_a_tool_without_a_schema_is_no_map(wrong: Any) -> None:
     with pytest.raises(CompileError, match="unreadable-map"):
