@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from instrc.problems.suggest import nearest
 from instrc.process.process import Process
+from instrc.schema.vocabulary import KEYWORDS, is_extension
 from instrc.text import arguments
 from instrc.text.arguments import attribute, model_as_json
 from instrc.text.jsontext import dumps
@@ -27,6 +28,9 @@ _OF_PROVIDERS = frozenset(
     {"annotations", "_meta", "outputSchema", "response", "responseJsonSchema", "return_parameters", "cache_control"}
 )
 """Members of a tool that hold objects, none of which is the schema of its arguments."""
+_ASKING = ("elicitation/create", "sampling/createMessage")
+"""Requests of servers of MCP that hold a schema, or tools."""
+_OF_QUESTIONS = frozenset({"message", "mode", "url", "elicitationId", "elicitation_id", "requestState", "_meta", "meta", "task"})
 _OF_FUNCTIONS = frozenset({"function", "custom", "object", "json_schema"})
 """What the `type` of a tool says if its caller carries it out, not the provider."""
 
@@ -177,11 +181,19 @@ def _of_mapping(given: Mapping[str, object], name: str | None) -> list[Tool]:
     value = as_object(checked_json(given))
     if not _OF_SCHEMAS.isdisjoint(value):
         return [_of_json(value, name)]
-    if "jsonrpc" in value:  # the answer to `tools/list`, as it was sent
+    if value.get("method") in _ASKING and isinstance(params := value.get("params"), dict):
+        value = params
+    elif "jsonrpc" in value:  # the answer to `tools/list`, as it was sent
         if not isinstance(result := value.get("result"), dict):
             message = "a message of JSON-RPC without a `result` has no tools: give the answer to `tools/list`"
             raise TypeError(message)
         value = result
+    if isinstance(asked := value.get("requestedSchema", value.get("requested_schema")), dict):  # what a server of MCP asks
+        text = value.get("message")
+        return [Tool(name or "tool", asked, text if isinstance(text, str) else None)]
+    if isinstance(value.get("message"), str) and value.keys() <= _OF_QUESTIONS:
+        message = "a question of MCP without a `requestedSchema` asks for no value: show its `message` to a person"
+        raise TypeError(message)
     for member in _LISTS:
         if isinstance(listed := value.get(member), list | dict):
             tools = [tool for each in (listed if isinstance(listed, list) else [listed]) for tool in tools_of(each)]
@@ -195,6 +207,10 @@ def _of_mapping(given: Mapping[str, object], name: str | None) -> list[Tool]:
         return [_of_function(value, name)]
     if isinstance(inner := value.get("schema"), dict) and value.get("type") == "json_schema":
         return [_of_json(inner, name)]
+    if value and KEYWORDS.keys().isdisjoint(value) and not any(map(is_extension, value)):
+        shown = ", ".join(f"`{dumps(word, indent=False)[1:-1]}`" for word in [*value][:3])
+        message = f"{shown}{', …' if len(value) > 3 else ''}: this is not a tool, and none of it is a keyword of JSON Schema"
+        raise TypeError(message)
     return [_of_json(value, name)]
 
 

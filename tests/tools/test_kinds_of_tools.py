@@ -431,3 +431,36 @@ def test_a_message_of_json_rpc_without_a_result_is_refused(more: dict[str, Any])
     for lowering in (lower, lower_all):
         with pytest.raises(TypeError, match="without a `result` has no tools"):
             lowering({"jsonrpc": "2.0", "id": 1, **more}, "gemini")
+
+
+def test_the_form_that_a_server_of_mcp_asks_for_is_a_tool_with_its_message() -> None:
+    params = {"mode": "form", "message": "Which city?", "requestedSchema": CITY}
+    for asked in (params, {"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": params}):
+        tool = tool_of(asked, "ask")
+        assert (tool.name, tool.schema, tool.description) == ("ask", CITY, "Which city?")
+        found = lift({"action": "accept", "content": {"city": 1}}, lower(asked, "openai-output"))
+        assert [violation.instance for violation in found.invalid] == ["/city"]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({"mode": "url", "url": "https://a.example", "message": "Pay.", "elicitationId": "1"}, "asks for no value"),
+        ({"method": "elicitation/create", "params": {"mode": "url", "url": "https://a.example", "message": "Pay."}}, "no value"),
+        (
+            {"method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 9}},
+            "`messages`, `maxTokens`: this is not a",
+        ),
+        ({"method": "tools/list"}, "`method`: this is not a tool"),
+        ({"city": {"type": "string"}}, "`city`: this is not a tool, and none of it is a keyword of JSON Schema"),
+    ],
+)
+def test_what_is_neither_a_tool_nor_a_schema_is_refused_and_not_any_value(value: Any, told: str) -> None:
+    for lowering in (lower, lower_all):
+        with pytest.raises(TypeError, match=re.escape(told)):
+            lowering(value, "openai")
+
+
+def test_tools_of_a_request_to_sample_are_read() -> None:
+    request = {"method": "sampling/createMessage", "params": {"messages": [], "tools": [{"name": "w", "inputSchema": CITY}]}}
+    assert tool_of(request).schema == CITY

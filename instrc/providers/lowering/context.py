@@ -34,12 +34,13 @@ DESCRIBED_VALUE: Final = 400
 
 WHOLE = "schema"
 """Stands for a keyword where a schema is lost with all that is in it."""
-LossKind = Literal["unenforced", "part", "narrowed", "convention", "annotation", "order", "contradiction"]
+LossKind = Literal["unenforced", "part", "narrowed", "convention", "annotation", "repaired", "order", "contradiction"]
 """`unenforced`: the target lets through what the schema forbids; it is said in the description and checked by `lift`.
 `part`: a constraint inside of a keyword or a schema that is unenforced.
 `narrowed`: some values the schema allows cannot be written.  `convention`: as that, for values nobody means:
 properties an object does not declare and does not speak of, null beside a default of null.
 `annotation`: a keyword without force moved into the description or left out, or a name that is sent in another spelling.
+`repaired`: a slip that is read as what it most likely means, which is another meaning than the written one.
 `order`: the order of answers is not kept.
 `contradiction`: a property that no value satisfies is left out."""
 

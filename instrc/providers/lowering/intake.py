@@ -10,7 +10,7 @@ from msgspec import Struct
 from instrc.problems.files import TooLarge
 from instrc.problems.problem import CompileError
 from instrc.problems.schemas import InvalidSchema
-from instrc.providers.lowering.context import Loss
+from instrc.providers.lowering.context import Loss, LossKind
 from instrc.schema.drafts import LATEST, dialect_of_uri, unknown
 from instrc.schema.kinds import types_of
 from instrc.schema.normalize import Note, Rules, drop_invalid_keywords, normalize, parameters
@@ -200,7 +200,8 @@ def _losses(notes: Iterable[Note], schema: Json) -> list[Loss]:
         place, keyword = _split_path(note.path)
         reason = f"is left out: {note.reason}" if note.kind == "left-out" else f"is read as {note.reason}".replace("`", "")
         word = keyword if keyword is not None else "type" if note.kind == "word" else "schema"
-        losses.append(Loss(pointer(place), word, _value_at(schema, note), "annotation", reason))
+        kind: LossKind = "repaired" if note.kind == "repair" or word == "type" else "annotation"
+        losses.append(Loss(pointer(place), word, _value_at(schema, note), kind, reason))
     return losses
 
 

@@ -143,6 +143,19 @@ def test_a_schema_means_the_same_to_import_and_to_lower_and_what_is_changed_is_t
 
 
 @pytest.mark.parametrize(
+    ("schema", "kind"),
+    [
+        ({"type": "array", "items": {"type": "string"}, "enum": ["a", "b"]}, "repaired"),
+        ({"type": "integer", "enum": ["a", "b"]}, "repaired"),
+        ({"type": "string", "examples": 3}, "annotation"),
+    ],
+)
+def test_a_meaning_that_is_changed_is_no_annotation(schema: Any, kind: str) -> None:
+    _, losses = understood({"type": "object", "properties": {"a": schema}})
+    assert [loss.kind for loss in losses] == [kind]
+
+
+@pytest.mark.parametrize(
     "schema", [{"type": "strnig"}, {"type": ["string", "strnig"]}, {"items": 3}, {"properties": ["a", {"b": 1}]}, {"$defs": "x"}]
 )
 def test_what_nobody_can_read_is_an_error(schema: Any) -> None:
