@@ -13,10 +13,11 @@ from instrc.problems.settings import InvalidOption
 from instrc.text import arguments
 from instrc.text.arguments import model_as_json
 from instrc.text.jsontext import loads
-from instrc.text.jsonvalue import Json, mapping
+from instrc.text.jsonvalue import Json
 from instrc.tools.importers import Imported, read_tools
-from instrc.tools.python_types import describes_values, schema_of_result
+from instrc.tools.python_types import aliases_of, describes_values, schema_of_result
 from instrc.tools.sources import of_value
+from instrc.tools.vibe_documents import with_meaning
 
 # The schema that a value in memory stands for: a schema, a type, a function, or a tool of any provider.
 
@@ -56,17 +57,18 @@ def schema_in_memory(value: object, option: str, *, called: bool) -> tuple[Json,
                 "inputSchema": schema_of(tool),
                 "outputSchema": schema_of_result(value),
             }
-            return _only_schema(read_tools("mcp", of_value(given), "output"), value, option)
+            made, notes = _only_schema(read_tools("mcp", of_value(given), "output"), value, option)
+            own = [note.key for note in notes if isinstance(note, PropertyWithMeaning)]
+            aliases = aliases_of(value) if own else frozenset()
+            return made, tuple(note for note in notes if not isinstance(note, PropertyWithMeaning) or note.key in aliases)
     except TypeError as error:
         raise _no_schema(value, option, str(error)) from error
     schema = schema_of(tool)
     if tool.description and isinstance(schema, dict) and "description" not in schema:
         schema = {"description": tool.description, **schema}
-    fields = getattr(value, "model_fields", {})
-    aliases = (
-        key for key in mapping(mapping(schema).get("properties")) if isinstance(fields, dict) and fields and key not in fields
-    )
-    return schema, tuple(PropertyWithMeaning(key=key) for key in aliases if key.startswith(("_", "$")))
+    keys = [str(path[-1]) for path in with_meaning(schema) if path[-1] != "output"]
+    aliases = aliases_of(value) if keys else frozenset()
+    return schema, tuple(PropertyWithMeaning(key=key) for key in keys if key in aliases)
 
 
 def _only_schema(imported: Imported, value: object, option: str) -> tuple[Json, tuple[Problem, ...]]:

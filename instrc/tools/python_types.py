@@ -95,6 +95,33 @@ def _named(fields: object) -> list[tuple[object, object]]:
     return [(each.get("name"), each) for each in fields if isinstance(each, dict)] if isinstance(fields, list) else []
 
 
+def aliases_of(value: object) -> frozenset[str]:
+    """Return the names that a type or a function, or a type in it, has for fields in place of their own."""
+    core, routine = attribute(value, "__pydantic_core_schema__" if isinstance(value, type) else "core_schema"), function_of(value)
+    if core is None and not _is_type(value) and routine is None:
+        return frozenset()
+    if core is None:
+        from pydantic import TypeAdapter  # whoever asks has described the type by it
+
+        readable = with_readable_dicts(value) if routine is None else with_read_annotations(routine)
+        core = TypeAdapter(cast("type[object]", readable)).core_schema
+    found: set[str] = set()
+    waiting: list[tuple[object, bool]] = [(core, False)]
+    while waiting:
+        here, is_alias = waiting.pop()
+        if isinstance(here, str) and is_alias:
+            found.add(here)
+        elif isinstance(here, dict):
+            waiting += [(part, word in _ALIASES) for word, part in here.items() if word not in _OF_USERS]
+        elif isinstance(here, list | tuple):
+            waiting += [(part, is_alias) for part in here]
+    return frozenset(found)
+
+
+_ALIASES = frozenset({"alias", "validation_alias"})
+"""Members of what pydantic makes of a type that hold names: a text, or lists of choices and paths."""
+
+
 # What the docstring of a function says of its parameters, in the style of Google, numpy or Sphinx: `griffe` reads it.
 
 

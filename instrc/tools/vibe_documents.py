@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from instrc.problems.importing import NamelessTool, PropertyWithMeaning, RepeatedTool, ResultsLeftOut
 from instrc.problems.suggest import comparison_key
-from instrc.schema.walk import map_schemas
+from instrc.schema.walk import map_schemas, walk
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_texts
 from instrc.text.source import Span
@@ -56,8 +56,7 @@ def vibes(tools: Iterable[ImportedTool], given: Given, results: Results) -> Iter
         elif first:
             given.problems.append(RepeatedTool(at=place, word=tool.name or "", given=name, first=given.locate(first_at)))
         firsts.setdefault(comparison_key(name), (text, tool.at))
-        if results != "output":
-            _note_meanings(document, tool, given)
+        _note_meanings(document, tool, given, filled=results == "output")
         yield ImportedVibe(name, name + ENDING, document, place)
         if results == "activity":
             activity = f"{name}_Activity"
@@ -147,8 +146,20 @@ def _output(tool: ImportedTool, place: str, taken: dict[str, Json]) -> tuple[Jso
     return embedded(result, place, taken) if result.__class__ is dict else (result, {})
 
 
-def _note_meanings(document: dict[str, Json], tool: ImportedTool, given: Given) -> None:
-    properties = document.get("properties")
-    for key in properties if properties.__class__ is dict else ():
-        if key == "output" or key.startswith(("_", "$")):
-            given.problems.append(PropertyWithMeaning(at=given.locate((*tool.schema_at, "properties", key)), key=key))
+def _note_meanings(document: dict[str, Json], tool: ImportedTool, given: Given, *, filled: bool) -> None:
+    """Tell the properties that have a meaning by their names; `output` has it here where it is `filled` in."""
+    for path in with_meaning(document):
+        key = str(path[-1])
+        if key != "output" or not filled:
+            given.problems.append(PropertyWithMeaning(at=given.locate((*tool.schema_at, *path)), key=key))
+
+
+def with_meaning(schema: Json) -> Iterator[Location]:
+    """Yield the paths of properties that are thoughts or measurements by their names, each name once, and of `output`."""
+    told: set[str] = set()
+    for path, node in walk(schema):
+        properties = node.get("properties") if isinstance(node, dict) else None
+        for key in properties if isinstance(properties, dict) else ():
+            if key not in told and (key.startswith(("_", "$")) or (key == "output" and not path)):
+                told.add(key)
+                yield (*path, "properties", key)

@@ -19,7 +19,7 @@ from instrc.schema.plain_checks import SOUND, all_sound
 from instrc.schema.references import FOLDED
 from instrc.schema.upgrade import KEYWORD as DISCRIMINATOR
 from instrc.schema.upgrade import spelt_out, upgrade
-from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, ONE
+from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, NO_ASSERTIONS, ONE
 from instrc.schema.walk import every_schema, subschemas, walk
 from instrc.schema.wellformed import problems_of
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at, mapping, pointer
@@ -200,7 +200,8 @@ def _losses(notes: Iterable[Note], schema: Json) -> list[Loss]:
         place, keyword = _split_path(note.path)
         reason = f"is left out: {note.reason}" if note.kind == "left-out" else f"is read as {note.reason}".replace("`", "")
         word = keyword if keyword is not None else "type" if note.kind == "word" else "schema"
-        kind: LossKind = "repaired" if note.kind == "repair" or word == "type" else "annotation"
+        asserted = word not in NO_ASSERTIONS and (note.kind == "repair" or word == "type")
+        kind: LossKind = "repaired" if asserted else "annotation"
         losses.append(Loss(pointer(place), word, _value_at(schema, note), kind, reason))
     return losses
 
