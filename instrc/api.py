@@ -6,7 +6,6 @@ import inspect
 import os
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeAlias, TypeVar, Unpack, cast, overload
 
@@ -28,6 +27,7 @@ from instrc.runtime.engine import People, Run, RunFilter, RunStatus, run_to_end
 from instrc.runtime.interpreter import versions
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.model import Model
+from instrc.runtime.models.partial import TellPart
 from instrc.runtime.stream import RunStream
 from instrc.runtime.traces import Sink
 from instrc.schema import inclusion as comparing
@@ -378,6 +378,7 @@ def run(
     roots: Iterable[str | os.PathLike[str]] = (),
     shared: Iterable[str | os.PathLike[str]] = (),
     watch: Sink | None = None,
+    parts: TellPart | None = None,
 ) -> Run:
     """Run a program until it ends or waits for an answer; `Run.answer` continues it.
 
@@ -391,7 +392,8 @@ def run(
     `engine` is `memory`, in this process, stored only if a `store` is given; `durable`, in the store, by any process;
     `temporal`, on a server.  `store` is a folder, or the URL of a database.  With an `id` the same call continues its run.
     `requests`, `tokens` and `budget` (`"2 USD"`) are limits.  `rehearse` invents answers and results (`Run.invented`), of
-    activities too unless it is `"with-activities"`.  `vibes` are as for `compile`.  `watch` gets all events.
+    activities too unless it is `"with-activities"`.  `vibes` are as for `compile`.  `watch` gets all events,
+    `parts` the answers of models while they are written, as `instrc.stream` gives them.
     """
     work = run_async(
         program,
@@ -414,6 +416,7 @@ def run(
         roots=roots,
         shared=shared,
         watch=watch,
+        parts=parts,
     )
     return run_to_end(work)
 
@@ -441,6 +444,7 @@ async def run_async(
     roots: Iterable[str | os.PathLike[str]] = (),
     shared: Iterable[str | os.PathLike[str]] = (),
     watch: Sink | None = None,
+    parts: TellPart | None = None,
 ) -> Run:
     """Run a program as `run` does, in asynchronous code; `Run.answer_async` continues it.
 
@@ -453,6 +457,8 @@ async def run_async(
     The arguments are those of `run`.
     """
     _require(model, export, id, requests, tokens, watch)
+    if parts is not None and not callable(parts):
+        arguments.instance("parts", parts, type(None), "a function")
     prepared = _prepared(program, export, roots, shared, vibes)
     own = _own_equipment(model, activities, checks)
     words = model if isinstance(model, str) else None
@@ -472,18 +478,20 @@ async def run_async(
     )
     made = launcher.launch(input, id)
     if arguments.text("engine", engine) == "memory" and store is None:
-        state = versions.begin(made.plan, made.inputs)
-        return await LiveRun(made.plan, state, launcher.effects(made.run, watch), people).resume_async()
+        state, effects = versions.begin(made.plan, made.inputs), replace(launcher.effects(made.run, watch), parts=parts)
+        return await LiveRun(made.plan, state, effects, people).resume_async()
     host = host_of(engine, None if store is None else arguments.path("store", store))
-    host.take(made.run, Here(own, people, watch))
+    host.take(made.run, Here(own, people, watch, parts))
     return EngineRun(host, await host.start(made))
 
 
 def _with_arguments_of(function: Callable[_Given, object]) -> Callable[[Callable[..., _Result]], Callable[_Given, _Result]]:
-    """Let a function that passes all its arguments on take exactly those of another one."""
+    """Let a function that passes all its arguments on take those of another one but `parts`, which it gives itself."""
 
     def made(passing: Callable[..., _Result]) -> Callable[_Given, _Result]:
-        passing.__dict__["__signature__"] = inspect.signature(function).replace(return_annotation="RunStream")
+        taken = inspect.signature(function)
+        kept = [each for each in taken.parameters.values() if each.name != "parts"]
+        passing.__dict__["__signature__"] = taken.replace(parameters=kept, return_annotation="RunStream")
         return passing
 
     return made
@@ -502,17 +510,14 @@ def stream(*given: Any, **options: Any) -> RunStream:  # noqa: ANN401  -- those 
 
         asyncio.run(main())
 
-    The arguments are those of `run`; the engine is `memory`, a `CompileError` says so for others.
+    The arguments are those of `run` without `parts`; a run that another process carries gives no parts.
     An `AnswerPart` has `key` (which answer it is a part of), `steps`, `value` (what is written so far, without thoughts) and
     `complete` (the members of it that are finished); the last part of an answer is the whole.  A model whose answer is not
-    accepted begins again, under another key.  OpenAI and servers like it, Anthropic and Ollama write in parts; other models give
-    one part, the whole.  Leaving the loop early cancels the run.  What the run raises is raised by the loop.
+    accepted begins again, under another key.  `gemini:`, `gigachat:`, and models that do not stream give one
+    part, the whole.  Leaving the loop early cancels a run in memory.  What the run raises is raised by the loop.
     """
-    engine = inspect.signature(run_async).bind(*given, **options).arguments.get("engine", "memory")
-    if arguments.text("engine", engine) != "memory":
-        reason = "only the engine `memory` gives answers in parts"
-        raise CompileError([problems.runs.UnusableSetting(what="engine", word=engine, reason=reason)])
-    return RunStream(partial(run_async, *given, **options))
+    inspect.signature(stream).bind(*given, **options)
+    return RunStream(lambda tell: run_async(*given, **options, parts=tell))
 
 
 def evaluation_checks() -> dict[str, CheckKind]:

@@ -206,6 +206,7 @@ def run_command(
     """Run a program: a tool, a direct call, or a process."""
     from instrc.engines.launch import Launcher, new_id
     from instrc.engines.prepare import prepare
+    from instrc.runtime.models.partial import telling_parts
 
     with options.exit_on_problems(shape):
         prompt = None if given is None else running.given_value(given)
@@ -230,8 +231,10 @@ def run_command(
             window = batch * (concurrency or 4)
             raise typer.Exit(_run_items(items, launcher, of_all, open_, window=window, output=output, quiet=quiet))
         begun = launcher.launch(prompt, run_id)
-        with (watcher := running.Watcher(as_json=as_json, quiet=quiet)) as sink:
-            kept = engine(store, engine_name, people=_asked(watcher) if ask else None, watch=sink)
+        watcher = running.Watcher(as_json=as_json, quiet=quiet)
+        told = running.interruptible(watcher, begun.run, store, engine_name)
+        with told, watcher as sink:
+            kept = engine(store, engine_name, people=_asked(watcher) if ask else None, watch=sink, parts=watcher.part)
             report = running.run_to_end(running.lasting(kept, lambda _again: kept.start(begun)))
     raise typer.Exit(running.deliver(report, as_json=as_json, quiet=quiet, output=output, store=store, engine_name=engine_name))
 
@@ -385,9 +388,13 @@ def resume_command(
     shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Continue a run that was interrupted, or whose timers have ended."""
-    with options.exit_on_problems(shape), running.Watcher(as_json=as_json, quiet=quiet) as sink:
+    from instrc.runtime.models.partial import telling_parts
+
+    watcher = running.Watcher(as_json=as_json, quiet=quiet)
+    with options.exit_on_problems(shape), running.interruptible(watcher, run, store, engine_name), watcher as sink:
         kept = engine(store, engine_name, run=run, watch=sink)
-        report = running.run_to_end(running.lasting(kept, lambda _again: kept.resume(run)))
+        with telling_parts(run, watcher.part):
+            report = running.run_to_end(running.lasting(kept, lambda _again: kept.resume(run)))
     raise typer.Exit(running.deliver(report, as_json=as_json, quiet=quiet, store=store, engine_name=engine_name))
 
 

@@ -6,12 +6,14 @@ import os
 import re
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
-from time import time
-from typing import TYPE_CHECKING, TypeVar, cast
+from threading import Event as Flag
+from threading import Thread
+from time import monotonic, time
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import typer
 
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from instrc.engines.prepare import Prepared
     from instrc.runtime.engine import Engine, EngineOptions, Keep, People, RunReport
     from instrc.runtime.models.partial import AnswerPart
-    from instrc.runtime.traces import Sink
 
 
 _T = TypeVar("_T")
@@ -103,6 +104,23 @@ async def lasting(kept: Engine, work: Callable[[bool], Awaitable[_T]]) -> _T:
     from instrc.vibes.settings import read_settings
 
     return await through_losses(kept, work, read_settings(Path()).run.get("reconnect", RECONNECT), tell_line)
+
+
+@contextmanager
+def interruptible(watcher: Watcher, run: str, store: Path | None, name: str | None) -> Iterator[None]:
+    """Say which run was interrupted, and how it goes on; nothing if it has not begun."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if watcher.began is not None:
+            tell_line(f"interrupted; {run} is kept, and goes on with: instrc resume {run}{_where(store, name)}")
+        raise
+
+
+def _where(store: Path | None, name: str | None) -> str:
+    """Return the options that say again in which store and engine a run is."""
+    said = {"--store": store, "--engine": name}
+    return "".join(f" {option} {quote(os.fspath(value))}" for option, value in said.items() if value is not None)
 
 
 def tell_line(line: str) -> None:
@@ -207,9 +225,7 @@ def deliver(
         show(unwritten, Format.TEXT)
         return PROBLEMS
     if not quiet:
-        said = {"--store": store, "--engine": engine_name}
-        where = "".join(f" {option} {quote(os.fspath(value))}" for option, value in said.items() if value is not None)
-        for line in _next_steps(report, where):
+        for line in _next_steps(report, _where(store, engine_name)):
             write_error(f"{line}\n")
     return CODES.get(report.status, 0)
 
@@ -246,6 +262,10 @@ def _next_steps(report: RunReport, where: str) -> Iterator[str]:
 # A run while it goes on: a tree on a terminal, plain lines elsewhere, events as JSON for programs.
 
 
+SILENCE: Final = 15.0
+"""Seconds without a word after which a run that has no terminal gives a sign of life."""
+BEAT: Final = 1.0
+"""Seconds between two looks whether there is one to give."""
 _MARKS = {"running": "…", "done": "✓", "failed": "✗", "waiting": "?", "held": "!"}
 
 
@@ -262,6 +282,8 @@ class Watcher:
         self.run: str = ""
         self.rows: dict[str, CommandRow] = {}
         self._live: Live | None = None
+        self._ended = Flag()
+        self._told = monotonic()
 
     def __enter__(self) -> Sink:
         if not self.as_json and not self.quiet and is_terminal(sys.stderr):
@@ -276,11 +298,34 @@ class Watcher:
                 transient=self.passing,
             )
             self._live.start()
+        elif not self.as_json and not self.quiet:
+            Thread(target=self._beat, daemon=True).start()
         return self.saw
 
     def __exit__(self, *_error: object) -> None:
+        self._ended.set()
         if self._live is not None:
             self._live.stop()
+
+    @property
+    def part(self) -> Callable[[AnswerPart], object] | None:
+        """What shows the parts of answers; only a terminal has a place for them."""
+        return None if self._live is None else self._grow
+
+    def _grow(self, part: AnswerPart) -> None:
+        """Show an answer as far as it is written."""
+        where = part.key.partition("/")[2].partition("~")[0]
+        if (row := self.rows.get(where)) is not None and row.state == "running":
+            row.growing = dumps(part.value, indent=False)
+
+    def _beat(self) -> None:
+        """Say now and then, while nothing else is said, what is waited for."""
+        while not self._ended.wait(BEAT):
+            open_ = [row for row in list(self.rows.values()) if row.state == "running"]
+            if open_ and monotonic() - self._told >= SILENCE:
+                self._told = monotonic()
+                names = ", ".join(row.name for row in open_[:5])
+                write_error(f"{time() - (self.began or time()):8.2f}  still waits for {names}\n")
 
     def paused(self) -> AbstractContextManager[None]:
         """Leave the terminal alone for a while."""
@@ -288,12 +333,13 @@ class Watcher:
 
     def saw(self, event: Event) -> None:
         """Take an event in."""
+        if self.began is None:
+            self.began, self.run = event["at"], event["run"].partition("/")[0]
         if self.as_json:
             write(f"{dumps(event, indent=False)}\n")
             return
-        if self.began is None:
-            self.began, self.run = event["at"], event["run"].partition("/")[0]
         line = self._line(event)
+        self._told = monotonic()
         if not self.quiet and self._live is None and line:
             write_error(f"{event['at'] - self.began:8.2f}  {line}\n")
 
@@ -321,7 +367,11 @@ class Watcher:
                     label = Text(visible(row.blocks[depth - 1]), style="cyan")
                     branches[row.blocks[:depth]] = branches[row.blocks[: depth - 1]].add(label)
             style = {"failed": "red", "waiting": "yellow", "done": "green"}.get(row.state, "")
-            branches[row.blocks].add(Text(visible(row.text()), style=style, no_wrap=True, overflow="ellipsis"))
+            branch = branches[row.blocks].add(Text(visible(row.text()), style=style, no_wrap=True, overflow="ellipsis"))
+            if row.state == "running" and row.growing:
+                width = (self._live.console.width if self._live is not None else 80) - 4 * len(row.blocks) - 10
+                end = f"…{row.growing[-width:]}" if len(row.growing) > width else row.growing
+                branch.add(Text(visible(end), style="dim", no_wrap=True, overflow="ellipsis"))
         return tree
 
     def _fitting(self, lines: int) -> tuple[list[CommandRow], int]:
@@ -333,7 +383,7 @@ class Watcher:
         latest = [row for row in rows if row.id not in open_][::-1]
         for row in [*(self.rows[name] for name in open_), *latest]:
             blocks = {row.blocks[:depth] for depth in range(1, len(row.blocks) + 1)}
-            if len(kept) + len(used | blocks) + 1 > lines:
+            if len(kept) + sum(bool(each.growing) for each in (*kept, row)) + len(used | blocks) + 1 > lines:
                 break
             kept.append(row)
             used |= blocks
@@ -391,6 +441,8 @@ class CommandRow:
         self.seconds: float | None = None
         self.tokens: int = 0
         self.retries: int = 0
+        self.growing: str = ""
+        """The answer of a model as far as it is written."""
 
     def saw(self, event: Event) -> str:
         """Take an event in; return it in one line."""
@@ -400,7 +452,7 @@ class CommandRow:
                 self.state = "running"
                 return f"{self.id}  asks the model for {', '.join(steps_of(event)) or 'the answer'}"
             case "answered":
-                self.state, self.seconds = ("failed" if event["complaints"] else "done"), event["seconds"]
+                self.state, self.seconds, self.growing = ("failed" if event["complaints"] else "done"), event["seconds"], ""
                 self.tokens += sum(count for count in event["usage"].values() if isinstance(count, int))
                 notes = "".join(f"\n          ({note})" for note in event.get("notes", ()))
                 return f"{self.id}  {_came('answered', event)}{_cost(event)}{notes}"

@@ -171,6 +171,9 @@ class FolderEngine(TracedEngine):
         task = self._live[saved["run"]] = asyncio.ensure_future(live.resume_async())
         try:
             await asyncio.wait({task})
+        except asyncio.CancelledError:
+            self._keep(saved, live)  # a run that is interrupted goes on from here
+            raise
         finally:
             task.cancel()
             del self._live[saved["run"]]

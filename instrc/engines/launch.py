@@ -46,6 +46,7 @@ from instrc.runtime.models.budget import MoneyBudget, file_of, read_budget, requ
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.catalogue import invents, model_of
 from instrc.runtime.models.model import Model, Sample
+from instrc.runtime.models.partial import TellPart
 from instrc.runtime.models.settings import RequestTable
 from instrc.runtime.plan import plan_digest, plan_of
 from instrc.runtime.retry import ForkOptions, RetryOptions, fork_of
@@ -497,6 +498,7 @@ class Here:
     own: Own = field(default_factory=Own)
     people: People | None = None
     watch: Sink | None = None
+    parts: TellPart | None = None
 
 
 _T = TypeVar("_T")
@@ -594,7 +596,7 @@ class Host:
 
     def _equip(self, run: str, plan: PinnedPlan, how: JsonObject, sink: Sink) -> Effects:
         here = self._here.get(run.partition("/")[0])
-        return equip(run, plan, how, sink, None if here is None else here.own)
+        return equip(run, plan, how, sink) if here is None else replace(equip(run, plan, how, sink, here.own), parts=here.parts)
 
     def _watch(self, event: Event) -> None:
         here = self._here.get(event["run"].partition("/")[0])

@@ -305,14 +305,12 @@ class UnknownKeyword(MisspeltWord):
     """Whether it is at the top level of an annotation, where the author may have wanted a property."""
     inline: bool = False
     """Whether it is at the top level of a schema that is written in a program."""
-    approval: bool = False
-    """Whether it is nearly a word that says who approves, such as `x-needed`."""
+    lost: str = "is not a keyword of JSON Schema"
+    """What is wrong with it, such as `does not say who approves` of what is nearly `x-needed`."""
 
     @property
     def message(self) -> str:
-        if self.approval:
-            return f"`{self.word}` does not say who approves: it has no effect"
-        return f"`{self.word}` is not a keyword of JSON Schema: it has no effect"
+        return f"`{self.word}` {self.lost}: it has no effect"
 
     @property
     def hint(self) -> str | None:

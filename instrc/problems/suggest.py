@@ -231,7 +231,10 @@ def one_of(names: tuple[str, ...]) -> str:
 
 OF_RUNS = frozenset({"model", "temperature", "retries", "retry", "max_tokens", "maxTokens", "provider", "seed", "top_p"})
 """What other systems write into a step and is a choice of a run here."""
-CHOSEN_FOR_RUNS = "models, retries and the like are chosen when a program is run, not in the program: remove it"
+CHOSEN_FOR_RUNS = (
+    "models, retries and the like are chosen when a program is run, not in the program: remove it"
+    ' (a step may have an `"x-temperature"`, which the model is not shown)'
+)
 _QUOTES = frozenset({'"', "'"})
 
 

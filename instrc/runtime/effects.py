@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import os
 import traceback
+import warnings
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -46,8 +47,8 @@ from instrc.runtime.interpreter.documents import (
 from instrc.runtime.models.budget import MoneyBudget, Prices, cost_of, estimate_of
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.model import Model, ModelError, Reply, Request, model_message, tool_name
-from instrc.runtime.models.partial import PARTS, AnswerPart
-from instrc.runtime.models.settings import RequestTable, answer_bound
+from instrc.runtime.models.partial import AnswerPart, TellPart
+from instrc.runtime.models.settings import RequestTable, answer_bound, temperatures
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
 from instrc.schema.strip import Split, holds_meta, split
@@ -172,8 +173,8 @@ class Effects:
     """What the models of the run may cost."""
     takes: Mapping[str, Json] = field(default_factory=dict)
     """What the vibes of activities say of their inputs: schemas, by bare names."""
-    parts: Callable[[AnswerPart], object] | None = None
-    """Who is told of the parts of answers, beside those of the context."""
+    parts: TellPart | None = None
+    """Who is told of the parts of answers; without anybody answers are asked for as a whole."""
     step: str | None = None
     """The name of the only step of a tool, whose answer has no key for it."""
     invented: tuple[Invention, ...] = ()
@@ -202,7 +203,7 @@ class Effects:
             command = {**command, "complaints": _said_once(command)}
         text = model_message(command, self.sentences)
         key, name = self.key(command["id"]), tool_name(command["chunk"], steps, self.step)
-        set_ = self.table.of_steps(steps or ([] if self.step is None else [self.step]))
+        set_ = self.table.of_steps(steps or ([] if self.step is None else [self.step]), command["schema"])
         policy = self._policy({**self.table.of_model(command["model"] or self.words), **set_})
         if command["complaints"]:
             self.tell("rejected", _before(command["id"]), complaints=command["complaints"])
@@ -215,7 +216,8 @@ class Effects:
             own = copy_of(command)
             request = Request(key, name, text, own["schema"], own["model"], own, set_, self.sentences, cache, tell_part)
             async with time_limit(policy.timeout):
-                return await self._paid(request)
+                reply = await self._paid(request)
+            return replace(reply, notes=(*_several(command), *reply.notes))
 
         found = await self._retried(command["id"], policy, answer, _model_fault, began)
         if not isinstance(found, tuple):
@@ -230,15 +232,19 @@ class Effects:
         return result
 
     def _teller(self, key: str, steps: Sequence[str]) -> Callable[[Json, Sequence[str]], None] | None:
-        """Return what tells the parts of an answer, if anybody of this context wants them."""
-        tell, names = PARTS.get() or self.parts, tuple(steps or ([] if self.step is None else [self.step]))
+        """Return what tells the parts of an answer, if anybody wants them; whoever is told does not end the run."""
+        tell, names = self.parts, tuple(steps or ([] if self.step is None else [self.step]))
         if tell is None:
             return None
 
         def told(value: Json, complete: Sequence[str]) -> None:
             output = split(copy_of(value))["output"]
             kept = tuple(each for each in complete if isinstance(output, dict) and each in output)
-            tell(AnswerPart(key, names, output, kept))
+            try:
+                with guarded():
+                    tell(AnswerPart(key, names, output, kept))
+            except Exception as error:  # noqa: BLE001  -- it may be anybody's
+                warnings.warn(f"a part of an answer could not be told: {words_of(error)}", RuntimeWarning, stacklevel=2)
 
         return told
 
@@ -561,6 +567,12 @@ def _shown_line(file: str, line: int) -> str:
     with suppress(OSError):  # the folder may be gone
         file = file.removeprefix(f"{Path.cwd()}{os.sep}")
     return f"{file}:{line}"
+
+
+def _several(command: ModelCommand) -> list[str]:
+    """Return a note on steps of one call that say different temperatures."""
+    first, *others = temperatures(command["schema"], command["steps"]) or [0.0]
+    return [f"its steps share a call, and have different temperatures: {first:g} is used"] if others else []
 
 
 def _said_once(command: ModelCommand) -> list[Complaint]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import aclosing
-from contextvars import copy_context
+from contextlib import aclosing, suppress
 
 from instrc.runtime.engine import Run
 from instrc.runtime.interpreter.documents import bare_name
-from instrc.runtime.models.partial import PARTS, AnswerPart
+from instrc.runtime.models.partial import AnswerPart, TellPart
 from instrc.text import arguments
 from instrc.text.jsonvalue import Json, mapping
 
@@ -17,7 +16,8 @@ from instrc.text.jsonvalue import Json, mapping
 class RunStream:
     """The parts of the answers in a run, for `async for`; it begins with the loop, and is cancelled if that is left early."""
 
-    def __init__(self, begin: Callable[[], Coroutine[object, object, Run]]) -> None:
+    def __init__(self, begin: Callable[[TellPart], Coroutine[object, object, Run]]) -> None:
+        """`begin` runs the program, and is given who is told of the parts."""
         self._begin = begin
         self._run: Run | None = None
 
@@ -32,9 +32,13 @@ class RunStream:
     async def __aiter__(self) -> AsyncGenerator[AnswerPart]:
         """Run the program, and yield the parts as they come; raise what the run raises."""
         queue: asyncio.Queue[AnswerPart | None] = asyncio.Queue()
-        loop, context = asyncio.get_running_loop(), copy_context()
-        context.run(PARTS.set, lambda part: loop.call_soon_threadsafe(queue.put_nowait, part))
-        task = loop.create_task(self._begin(), context=context)
+        loop = asyncio.get_running_loop()
+
+        def tell(part: AnswerPart) -> None:
+            with suppress(RuntimeError):  # a run of a store goes on when the loop is over
+                loop.call_soon_threadsafe(queue.put_nowait, part)
+
+        task = loop.create_task(self._begin(tell))
         task.add_done_callback(lambda _: queue.put_nowait(None))
         try:
             while (part := await queue.get()) is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Literal, TypeAlias
+from math import inf
+from typing import Final, Literal, TypeAlias, TypeGuard
 
 from msgspec import Struct
 
@@ -207,6 +208,15 @@ def is_extension(word: str) -> bool:
 
 APPROVAL = ("x-approvers", "x-needed", "x-veto", "x-not")
 """The words of a step of a person that say who approves: `instrc serve` counts answers by them."""
+
+
+TEMPERATURE = "x-temperature"
+"""The word of a step of a model that says how freely it answers: the engine reads it, and the model is not shown it."""
+
+
+def is_temperature(value: object) -> TypeGuard[int | float]:
+    """Tell whether a value is a temperature: a number from 0."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
 
 
 def unknown_before(draft: int) -> frozenset[str]:

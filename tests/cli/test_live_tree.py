@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from time import time
+from pathlib import Path
+from time import sleep, time
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from rich.live import Live
 
 from instrc.cli import running  # replaced while a command runs
 from instrc.cli.running import Watcher, blocks_of  # a terminal overwrites each frame of a tree
+from instrc.runtime.models.partial import AnswerPart
 
 
 def shown(events: list[dict[str, Any]], *, height: int = 20) -> list[str]:
@@ -31,6 +33,55 @@ def called(id_: str, activity: str = "Send") -> dict[str, Any]:
 
 def returned(id_: str) -> dict[str, Any]:
     return {"event": "returned", "id": id_, "seconds": 1.5}
+
+
+def test_the_answer_of_a_model_grows_below_its_command_until_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "is_terminal", lambda _stream: True)
+    watcher = Watcher()
+    assert watcher.part is None
+    with watcher, Console(file=io.StringIO(), width=40, color_system=None).capture():
+        assert watcher.part is not None
+        watcher.part(AnswerPart("lunch/llmContext1", (), "of a command that nobody has begun", ()))
+        watcher.saw({"event": "asked", "at": time(), "run": "lunch", "id": "llmContext1", "steps": ["step1_draft"]})  # type: ignore[typeddict-item]
+        watcher.part(AnswerPart("lunch/llmContext1~2", ("step1_draft",), {"text": "Dear Ann\x1b[1m"}, ()))
+        assert '{"text":"Dear Ann' in drawn_by(watcher)
+        assert "\x1b" not in drawn_by(watcher)
+        watcher.saw(answered_now("llmContext1"))
+        assert "Dear" not in drawn_by(watcher)
+
+
+def answered_now(id_: str) -> Any:
+    return {"event": "answered", "at": time(), "run": "lunch", "id": id_, "seconds": 0.1, "usage": {}, "complaints": []}
+
+
+def drawn_by(watcher: Watcher) -> str:
+    console = Console(file=io.StringIO(), width=80, color_system=None)
+    with console.capture() as captured:
+        console.print(watcher.tree())
+    return captured.get()
+
+
+def test_a_run_without_a_terminal_gives_a_sign_of_life(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(running, "is_terminal", lambda _stream: False)
+    monkeypatch.setattr(running, "SILENCE", 0.0)
+    monkeypatch.setattr(running, "BEAT", 0.01)
+    with Watcher() as saw:
+        saw({"event": "asked", "at": time(), "run": "lunch", "id": "llmContext1", "steps": ["step1_draft"]})  # type: ignore[typeddict-item]
+        sleep(0.1)
+    assert "still waits for step1_draft" in capsys.readouterr().err
+
+
+def test_an_interrupted_run_says_how_it_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    watcher = Watcher(quiet=True)
+    for began in (False, True):
+        if began:
+            watcher.saw({"event": "asked", "at": time(), "run": "lunch", "id": "llmContext1", "steps": ["step1_draft"]})  # type: ignore[typeddict-item]
+        with pytest.raises(KeyboardInterrupt), running.interruptible(watcher, "lunch", Path("my runs"), None):
+            raise KeyboardInterrupt
+        said = "interrupted; lunch is kept, and goes on with: instrc resume lunch --store 'my runs'\n"
+        assert capsys.readouterr().err == (said if began else "")
 
 
 @pytest.mark.parametrize(("quiet", "drawn"), [(False, True), (True, False)])

@@ -21,6 +21,7 @@ SCHEMA = {
 FILLED = {"asks": "a date", "days": 3}
 LIBRARIES = {
     "gemini": "google.genai",
+    "gemini-output": "google.genai",
     "openai-output": "openai",
     "vllm": "openai",
     "llamacpp": "openai",
@@ -36,6 +37,7 @@ VARIABLES = {
     "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
     "anthropic-strict": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
     "gemini": ("GEMINI_API_KEY", "GEMINI_BASE_URL"),
+    "gemini-output": ("GEMINI_API_KEY", "GEMINI_BASE_URL"),
     "mistral": ("MISTRAL_API_KEY", "MISTRAL_BASE_URL"),
     "gigachat": ("GIGACHAT_CREDENTIALS", "GIGACHAT_BASE_URL"),
     "ollama": ("OLLAMA_KEY_IS_NOT_NEEDED", "OLLAMA_HOST"),
@@ -74,7 +76,14 @@ def message(value: Any, name: str) -> dict[str, Any]:
 
 
 def candidates(value: Any, name: str) -> dict[str, Any]:
-    part = {"functionCall": {"name": name, "args": value}}
+    return candidate({"functionCall": {"name": name, "args": value}})
+
+
+def written(value: Any, name: str) -> dict[str, Any]:
+    return candidate({"text": json.dumps(value)})
+
+
+def candidate(part: dict[str, Any]) -> dict[str, Any]:
     return {
         "candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}],
         "usageMetadata": {"promptTokenCount": 11, "candidatesTokenCount": 7},
@@ -113,6 +122,7 @@ SHAPES = {
     "anthropic": message,
     "anthropic-strict": message,
     "gemini": candidates,
+    "gemini-output": written,
     "mistral": called,
     "gigachat": giga,
     "ollama": chat,

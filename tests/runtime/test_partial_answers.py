@@ -72,13 +72,22 @@ def events_of(kind: str, whole: dict[str, Any], cuts: Sequence[str]) -> Iterator
         for cut in cuts:
             yield "", {"model": "m", "done": False, "message": {"role": "assistant", "content": cut}}
         yield "", {**whole, "done_reason": "stop", "message": {"role": "assistant", "content": ""}}
+    elif kind == "gemini-output":
+        for cut in cuts:
+            yield "", {"candidates": [{"content": {"role": "model", "parts": [{"text": cut}]}}]}
+        yield "", {**whole, "candidates": [{"content": {"role": "model", "parts": [{"text": ""}]}, "finishReason": "STOP"}]}
     else:
         about = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
         calls = whole["choices"][0]["message"].get("tool_calls")
         for place, cut in enumerate(cuts):
-            name = {"name": calls[0]["function"]["name"]} if calls and place == 0 else {}
-            call = {"index": 0, "function": {**name, "arguments": cut}, **({"id": "t1", "type": "function"} if name else {})}
-            yield "", {**about, "choices": [{"index": 0, "delta": {"tool_calls": [call]} if calls else {"content": cut}}]}
+            name = {"name": calls[0]["function"]["name"]} if calls and (place == 0 or kind == "mistral") else {}
+            call = {
+                "index": 0,
+                "function": {**name, "arguments": cut},
+                **({"id": "t1", "type": "function"} if place == 0 else {}),
+            }
+            delta = {"tool_calls": [call]} if calls else {"content": cut}
+            yield "", {**about, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
         yield "", {**about, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
         yield "", {**about, "choices": [], "usage": whole["usage"]}
 
@@ -102,7 +111,9 @@ def ask(kind: str, told: list[tuple[Any, tuple[str, ...]]] | None) -> Reply:
     return asyncio.run(model_of(f"{kind}:m-1", Path()).answer(request))
 
 
-STREAMING = {"openai", "openai-output", "vllm", "llamacpp", "lmstudio", "llamafile", "ollama", "anthropic", "anthropic-strict"}
+WHOLE = {"gemini", "gigachat"}
+"""They give the arguments of a function only as a whole."""
+STREAMING = SHAPES.keys() - WHOLE
 
 
 @pytest.fixture(autouse=True)
@@ -117,7 +128,8 @@ def test_an_answer_in_pieces_is_the_answer_as_a_whole(kind: str, standin: Standi
     standin.answers.append((200, SHAPES[kind](FILLED, "step1_read")))
     reply, whole = ask(kind, told), ask(kind, None)
     assert (reply.answer, reply.usage, reply.complaints, reply.text) == (whole.answer, whole.usage, (), whole.text)
-    assert [bool(sent.get("stream")) for _, _, sent in standin.seen] == [kind in STREAMING, False]
+    asked = [bool(sent.get("stream")) or "streamGenerateContent" in path for path, _, sent in standin.seen]
+    assert asked == [kind in STREAMING, False]
     if kind in STREAMING:
         assert all(grows_into(value, FILLED) for value, _ in told)
         assert ({"asks": "a "}, ()) in told
@@ -179,8 +191,30 @@ def test_a_model_that_does_not_stream_gives_the_whole_each_time_that_it_is_asked
 def test_what_goes_wrong_is_raised_by_the_loop() -> None:
     with pytest.raises(CompileError):
         parts_of(instrc.stream("no program !", model=instrc.Sample()))
-    with pytest.raises(CompileError, match="memory"):
-        instrc.stream(PROGRAM, "a", engine="durable")
+    with pytest.raises(TypeError, match="parts"):
+        instrc.stream(PROGRAM, "a", parts=print)
+
+
+@pytest.mark.parametrize("engine", ["memory", "durable"])
+def test_a_run_tells_the_parts_of_its_answers_on_each_engine(engine: Any, tmp_path: Path) -> None:
+    if engine == "durable":
+        pytest.importorskip("dbos")
+    told: list[Any] = []
+
+    class Slow:
+        async def answer(self, request: Request) -> Reply:
+            assert request.partial is not None
+            request.partial({"_why": "so", "text": "De"}, ["_why"])
+            return Reply({"text": "Dear"})
+
+    def tell(part: Any) -> None:
+        told.append((part.value, part.complete))
+        raise OSError
+
+    with pytest.warns(RuntimeWarning, match="could not be told"):
+        run = instrc.run(PROGRAM, "a", model=Slow(), engine=engine, store=tmp_path / "runs", parts=tell)
+    instrc.close_stores()
+    assert (run.status, told) == ("done", [({"text": "De"}, ()), ({"text": "Dear"}, ("text",))])
 
 
 def test_a_loop_that_is_left_early_cancels_the_run() -> None:

@@ -43,6 +43,32 @@ def within(part: Any, whole: Any) -> bool:
     return bool(part == whole)
 
 
+def test_a_step_says_its_own_temperature_which_the_model_is_not_shown() -> None:
+    table = RequestTable({"temperature": 1.0}, {"draft": {"temperature": 0.5, "seed": 1}}, {})
+    steps = {"step1_draft": {"type": "object", "x-temperature": 0.9}, "step2_sum": {"type": "object", "x-temperature": 0}}
+    schema = {"type": "object", "properties": steps}
+    assert table.of_steps(["step1_draft", "step2_sum"], schema) == {"temperature": 0.9, "seed": 1}
+    assert table.of_steps(["step2_sum"], schema) == {"temperature": 0}
+    assert table.of_steps(["sum"], {"type": "object", "x-temperature": 0.2}) == {"temperature": 0.2}
+    assert table.of_steps(["sum"], {"type": "object", "x-temperature": "hot"}) == {}
+    assert RequestTable(given={"temperature": 0.1}).of_steps(["step1_draft"], schema) == {"temperature": 0.1}
+    seen: list[Request] = []
+
+    class Own:
+        async def answer(self, request: Request) -> Reply:
+            seen.append(request)
+            return Reply({"step1_draft": {}, "step2_sum": {}})
+
+    program = (
+        '@{ title: "Draft", type: "object", "x-temperature": 0.9 } | @{ title: "Sum", type: "object", "x-temperature": 0.1 }'
+    )
+    run = instrc.run(program, "a", model=Own())
+    assert seen[0].settings == {"temperature": 0.9}
+    assert "x-temperature" not in json.dumps(instrc.lower({"name": "a", "parameters": seen[0].schema}, "openai").payload)
+    [answered] = [event for event in run.trace if event["event"] == "answered"]
+    assert answered["notes"] == ["its steps share a call, and have different temperatures: 0.9 is used"]
+
+
 @pytest.mark.parametrize("kind", sorted(SENT), indirect=True)
 def test_each_setting_has_one_name_here_and_is_sent_under_that_of_the_provider(kind: str, standin: Standin) -> None:
     standin.answers.append((200, SHAPES[kind](FILLED, "step1_read")))

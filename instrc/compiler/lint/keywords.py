@@ -405,7 +405,7 @@ def suspicious_words(schema: Json, span_of: SpanOf, allowed: frozenset[str] = fr
     nodes = list(read_nodes(schema))
     found = (
         _unknown(nodes, span_of, allowed),
-        _approvals(nodes, span_of, allowed),
+        _of_engines(nodes, span_of, allowed),
         idle_keywords(nodes, span_of, allowed),
         refused_values(schema, nodes, span_of, allowed),
     )
@@ -444,22 +444,27 @@ def _unknown(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) ->
                 yield PatternTooLarge(at=span_of(pointer((*path, *below))), why=why)
 
 
-def _approvals(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
-    """Yield misspelt words of approvals, which nothing else would tell: anything may begin with `x-`."""
+def _of_engines(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
+    """Yield misspelt words that engines read, which nothing else would tell: anything may begin with `x-`."""
     for read in nodes:
-        for word in read.schema:
+        for word, value in read.schema.items():
             if not vocabulary.is_extension(word) or word in vocabulary.APPROVAL or word in allowed:
                 continue
             from instrc.problems.suggest import is_a_slip_of  # few schemas have words of their own
 
+            if word == vocabulary.TEMPERATURE and vocabulary.is_temperature(value):
+                continue
             beside = any(each in read.schema for each in vocabulary.APPROVAL)
-            known = vocabulary.APPROVAL if beside else vocabulary.APPROVAL[:2]  # `x-note` and `x-vote` are words like others
+            approval = vocabulary.APPROVAL if beside else vocabulary.APPROVAL[:2]  # `x-note` and `x-vote` are words like others
+            known = (*approval, vocabulary.TEMPERATURE)
             meant = tuple(each for each in known if is_a_slip_of(word.lower(), each) or word.lower() == each)
             if meant:
                 from instrc.problems.schemas import UnknownKeyword
 
+                lost = "does not say who approves" if meant[0] in approval else "does not set a temperature"
+                lost = "is no number from 0" if word == vocabulary.TEMPERATURE else lost
                 at = span_of(pointer((*read.path, word)), key=True)
-                yield UnknownKeyword(at=at, word=word, nearest=meant, approval=True)
+                yield UnknownKeyword(at=at, word=word, nearest=() if word in meant else meant, lost=lost)
 
 
 _OF_PATTERNS = frozenset({"pattern", "patternProperties"})

@@ -93,21 +93,48 @@ class Gemini(Provider):
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for content."""
+        return _gemini_json(await client.aio.models.generate_content(**self._arguments(asked)))
+
+    def form(self, asked: ProviderRequest) -> JsonObject:
+        """Return the part of a request that carries the schema."""
+        choice: Json = {"mode": "ANY", "allowed_function_names": [asked.name]}
+        return {
+            "tools": [{"function_declarations": [asked.payload]}],
+            "tool_config": {"function_calling_config": choice},
+            "automatic_function_calling": {"disable": True},
+        }
+
+    def _arguments(self, asked: ProviderRequest) -> JsonObject:
         options = dict(asked.options)
         level = options.pop("thinking_level", None)
         if level is not None:
             options["thinking_config"] = {"thinking_budget": 0} if level == "none" else {"thinking_level": str(level).upper()}
-        config: dict[str, object] = {
-            "tools": [{"function_declarations": [asked.payload]}],
-            "tool_config": {"function_calling_config": {"mode": "ANY", "allowed_function_names": [asked.name]}},
-            "automatic_function_calling": {"disable": True},
-            "http_options": {"timeout": int(asked.timeout * 1000)},
-            **options,
-            **asked.extra,
-        }
-        answer = await client.aio.models.generate_content(model=asked.model, contents=asked.message, config=config)
-        answered: Json = answer.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response", "parsed"})
-        return answered
+        limits: JsonObject = {"http_options": {"timeout": int(asked.timeout * 1000)}}
+        config: JsonObject = {**self.form(asked), **limits, **options, **asked.extra}
+        return {"model": asked.model, "contents": asked.message, "config": config}
+
+
+def _gemini_json(answer: Client) -> JsonObject:
+    answered: JsonObject = answer.model_dump(
+        mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response", "parsed"}
+    )
+    return answered
+
+
+class GeminiOutput(Gemini):
+    """`gemini-output:MODEL`: the same by structured output, which streams: the arguments of a function come only as a whole."""
+
+    kind: ClassVar[str] = "gemini-output"
+    target: ClassVar[str] = "gemini-output"
+
+    def form(self, asked: ProviderRequest) -> JsonObject:
+        """Return the shape of the answer."""
+        return as_object(asked.payload)
+
+    async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
+        """Ask for content, piece by piece."""
+        async for piece in await client.aio.models.generate_content_stream(**self._arguments(asked)):
+            yield _gemini_json(piece)
 
 
 class GigaChat(Provider):
@@ -166,18 +193,26 @@ class Mistral(Provider):
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a chat completion."""
-        answer = await client.chat.complete_async(
-            model=asked.model,
-            messages=asked.messages,
-            tools=[asked.payload],
-            tool_choice={"type": "function", "function": {"name": asked.name}},
-            parallel_tool_calls=False,
-            timeout_ms=int(asked.timeout * 1000),
+        answered: Json = (await client.chat.complete_async(**self._arguments(asked))).model_dump(mode="json", exclude_unset=True)
+        return answered
+
+    async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
+        """Ask for a chat completion, chunk by chunk."""
+        async with await client.chat.stream_async(**self._arguments(asked)) as events:
+            async for event in events:
+                yield event.data.model_dump(mode="json", exclude_unset=True)
+
+    def _arguments(self, asked: ProviderRequest) -> JsonObject:
+        return {
+            "model": asked.model,
+            "messages": asked.messages,
+            "tools": [asked.payload],
+            "tool_choice": {"type": "function", "function": {"name": asked.name}},
+            "parallel_tool_calls": False,
+            "timeout_ms": int(asked.timeout * 1000),
             **asked.options,
             **asked.extra,
-        )
-        answered: Json = answer.model_dump(mode="json", exclude_unset=True)
-        return answered
+        }
 
 
 class Ollama(Provider):

@@ -27,6 +27,7 @@ ADAPTERS: dict[str, str] = {
     "anthropic": "instrc.runtime.models.adapters:Anthropic",
     "anthropic-strict": "instrc.runtime.models.adapters:AnthropicStrict",
     "gemini": "instrc.runtime.models.adapters:Gemini",
+    "gemini-output": "instrc.runtime.models.adapters:GeminiOutput",
     "mistral": "instrc.runtime.models.adapters:Mistral",
     "ollama": "instrc.runtime.models.adapters:Ollama",
     "gigachat": "instrc.runtime.models.adapters:GigaChat",

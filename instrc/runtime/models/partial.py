@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from instrc.providers.lifting.streams import assemble
 from instrc.runtime.models.model import ModelError
@@ -33,14 +32,14 @@ class AnswerPart:
     """The members of the value that do not change any more, unless the model is asked again."""
 
 
-PARTS: ContextVar[Callable[[AnswerPart], object] | None] = ContextVar("PARTS", default=None)
-"""Who is told of the parts of answers in the runs of this context; without anybody answers are asked for as a whole."""
+TellPart: TypeAlias = Callable[[AnswerPart], object]
+"""Is told the parts of answers, from any thread."""
 
 
 def written(piece: JsonObject) -> tuple[str, str]:
     """Return the text that a piece of a stream adds to a call, and to what is said beside it.
 
-    It knows Chat Completions, Anthropic Messages and Ollama.
+    It knows Chat Completions, Anthropic Messages, Ollama and Gemini.
     """
     delta, message = mapping(piece.get("delta")), mapping(piece.get("message"))
     call = [text_or_empty(delta.get("partial_json"))]
@@ -50,13 +49,22 @@ def written(piece: JsonObject) -> tuple[str, str]:
         said.append(text_or_empty(more.get("content")))
         functions = [mapping(mapping(each).get("function")) for each in listing(more.get("tool_calls"))]
         call += [text_or_empty(each.get("arguments")) for each in functions]
+    for candidate in map(mapping, listing(piece.get("candidates"))[:1]):
+        parts = map(mapping, listing(mapping(candidate.get("content")).get("parts")))
+        said += [text_or_empty(each.get("text")) for each in parts if each.get("thought") is not True]
     return "".join(call), "".join(said)
 
 
 def is_last(piece: JsonObject) -> bool:
     """Tell whether a piece says why the answer ended; a stream without one broke off."""
     reasons = [mapping(choice).get("finish_reason") for choice in listing(piece.get("choices"))]
-    return piece.get("done") is True or bool(mapping(piece.get("delta")).get("stop_reason")) or any(reasons)
+    reasons += [mapping(candidate).get("finishReason") for candidate in listing(piece.get("candidates"))]
+    return (
+        piece.get("done") is True
+        or "promptFeedback" in piece
+        or bool(mapping(piece.get("delta")).get("stop_reason"))
+        or any(reasons)
+    )
 
 
 def whole_answer(pieces: list[JsonObject], names: tuple[str | None, str, str]) -> JsonObject:

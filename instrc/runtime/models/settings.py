@@ -8,8 +8,9 @@ from fnmatch import fnmatchcase
 from typing import Final, cast
 
 from instrc.runtime.interpreter.documents import bare_name
+from instrc.schema.vocabulary import TEMPERATURE, is_temperature
 from instrc.schema.walk import map_schemas
-from instrc.text.jsonvalue import Json, JsonObject, as_object
+from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping
 from instrc.vibes.settings import RequestSettings, is_model_pattern
 
 TIMEOUT: Final = 600.0
@@ -31,15 +32,23 @@ class RequestTable:
         fitting = [pattern for pattern in self.by_pattern if is_model_pattern(pattern) and fnmatchcase(words, pattern)]
         return _joined(self.general, *(self.by_pattern[pattern] for pattern in sorted(fitting, key=len)))
 
-    def of_steps(self, steps: Sequence[str]) -> RequestSettings:
-        """Return what is set for the vibes of a chunk, the first of its steps last, and for this run."""
+    def of_steps(self, steps: Sequence[str], schema: Json = None) -> RequestSettings:
+        """Return what is set for the vibes of a chunk, the first of its steps last, by its schema, and for this run."""
         found: list[RequestSettings] = []
         for step in reversed(steps):
             name = bare_name(step)
             patterns = {each: bare_name(each.rpartition("/")[2]) for each in self.by_pattern if not is_model_pattern(each)}
             fitting = [pattern for pattern, bare in patterns.items() if fnmatchcase(name, bare)]
             found += [self.by_pattern[pattern] for pattern in sorted(fitting, key=len)]
-        return _joined(*found, self.given)
+        said: list[RequestSettings] = [{"temperature": value} for value in temperatures(schema, steps)[:1]]
+        return _joined(*found, *said, self.given)
+
+
+def temperatures(schema: Json, steps: Sequence[str]) -> list[float]:
+    """Return the temperatures that steps say, each once; a step that is alone may be the schema itself."""
+    parts = mapping(mapping(schema).get("properties"))
+    nodes = [mapping(parts.get(step)) for step in steps if step in parts] or [mapping(schema)]
+    return list(dict.fromkeys(float(value) for node in nodes if is_temperature(value := node.get(TEMPERATURE))))
 
 
 def _joined(*parts: RequestSettings) -> RequestSettings:
