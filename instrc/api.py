@@ -384,16 +384,13 @@ def run(
 
         run = instrc.run('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted({"draft": {}}))
 
-    `program` is a path (`.aug`, `.vibe.json`, or a compiled `.json`), the text of a program, or a compiled document.
-    `input` is `prompt`, or an object of inputs by name.  `model`, an object like `instrc.Model` or a text as for `--model`, comes
-    before that of the project.  `settings` are like `{"temperature": 0}`.  `cache` is a file of answers that are not asked for
-    again; `False` is none.  `activities` are functions by name, marked functions, or processes as JSON by name.  `people` answers
-    questions immediately; without it the run waits.  If one of `checks` returns a text (the error), the model is asked again.
-    `engine` is `memory`, in this process, stored only if a `store` is given; `durable`, in the store, by any process;
-    `temporal`, on a server.  `store` is a folder, or the URL of a database.  With an `id` the same call continues its run.
-    `requests`, `tokens` and `budget` (`"2 USD"`) are limits.  `rehearse` invents answers and results (`Run.invented`), of
-    activities too unless it is `"with-activities"`.  `vibes` are as for `compile`.  `watch` gets all events,
-    `parts` the answers of models while they are written, as `instrc.stream` gives them.
+    `program` is a path (`.aug`, `.vibe.json`, or a compiled `.json`), the text of a program, or a compiled document.  `input` is
+    `prompt`, or an object of inputs.  `model`, an object like `instrc.Model` or a text as for `--model`, comes before that of the
+    project; `settings` are like `{"temperature": 0}`.  `cache` is a file of answers not to be asked for again.  `activities` are
+    functions by name, marked functions, or processes.  `people` answers questions at once; without it the run waits.  A text from
+    one of `checks` lets the model be asked again.  `engine` is `memory`, stored only with a `store`; `durable`, in the store, by
+    any process; `temporal`, on a server.  `store` is a folder or a URL.  An `id` continues its run.  `requests`, `tokens` and
+    `budget` (`"2 USD"`) are limits.  `rehearse` invents answers and results.  `watch` gets events, `parts` growing answers.
     """
     work = run_async(
         program,
@@ -456,9 +453,7 @@ async def run_async(
 
     The arguments are those of `run`.
     """
-    _require(model, export, id, requests, tokens, watch)
-    if parts is not None and not callable(parts):
-        arguments.instance("parts", parts, type(None), "a function")
+    _require(model, export, id, requests, tokens, watch=watch, parts=parts)
     prepared = _prepared(program, export, roots, shared, vibes)
     own = _own_equipment(model, activities, checks)
     words = model if isinstance(model, str) else None
@@ -478,8 +473,8 @@ async def run_async(
     )
     made = launcher.launch(input, id)
     if arguments.text("engine", engine) == "memory" and store is None:
-        state, effects = versions.begin(made.plan, made.inputs), replace(launcher.effects(made.run, watch), parts=parts)
-        return await LiveRun(made.plan, state, effects, people).resume_async()
+        state = versions.begin(made.plan, made.inputs)
+        return await LiveRun(made.plan, state, launcher.effects(made.run, watch, parts), people).resume_async()
     host = host_of(engine, None if store is None else arguments.path("store", store))
     host.take(made.run, Here(own, people, watch, parts))
     return EngineRun(host, await host.start(made))
@@ -732,7 +727,7 @@ async def find_run_async(
     The arguments are those of `find_run`.
     """
     host = host_of(arguments.text("engine", engine), None if store is None else arguments.path("store", store))
-    _require(model, None, id, None, None, watch)
+    _require(model, None, id, None, None, watch=watch)
     report = await host.show(arguments.text("id", id))
     own = _own_equipment(model, activities, checks)
     if report.status not in {"done", "cancelled"} and (own.words or people is not None or watch is not None):
@@ -784,7 +779,7 @@ def _prepared(
     return prepared
 
 
-def _require(model: object, export: object, id: object, requests: object, tokens: object, watch: object) -> None:  # noqa: A002  -- its name
+def _require(model: object, export: object, id: object, requests: object, tokens: object, **told: object) -> None:  # noqa: A002  -- its name
     """Refuse options of a type that they cannot have."""
     if not (model is None or isinstance(model, str) or callable(attribute(model, "answer"))):
         arguments.instance("model", model, str, "words or an object with the method of `instrc.Model`")
@@ -792,8 +787,9 @@ def _require(model: object, export: object, id: object, requests: object, tokens
     arguments.text_or_none("id", id)
     arguments.whole_or_none("requests", requests)
     arguments.whole_or_none("tokens", tokens)
-    if watch is not None and not callable(watch):
-        arguments.instance("watch", watch, type(None), "a function")
+    for name, function in told.items():
+        if function is not None and not callable(function):
+            arguments.instance(name, function, type(None), "a function")
 
 
 def _checks(checks: Mapping[str, Check]) -> dict[str, Check]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from shutil import get_terminal_size
@@ -13,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli import options
+from instrc.cli import options, running
 from instrc.cli.compiling import Delivery, Emit, LoweredTool, compile_files, exports, kinds_to_strip, one_by_one
-from instrc.cli.output import FINE, Format, show, verdict
+from instrc.cli.output import FINE, PROBLEMS, Format, show, verdict
 from instrc.cli.reviewing import review_files
 from instrc.cli.terminal import clear_screen, is_terminal, write, write_error, write_report
 from instrc.compiler.workspace import OptionOverrides, Workspace
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
     from instrc.providers.dialect import Dialect, Limits
     from instrc.providers.lowering.context import Recursion as Handling
     from instrc.providers.lowering.verify import Verification
+    from instrc.runtime.effects import Effects
+    from instrc.runtime.interpreter.documents import ModelCommand
+    from instrc.runtime.traces import Event
     from instrc.testing.preview import ModelCall
-    from instrc.tools.tool import Hint
 
 
 class Naming(StrEnum):
@@ -286,6 +289,9 @@ def preview_command(
     tokenizer: Annotated[
         str | None, typer.Option("--tokenizer", metavar="NAME", help="Count with an encoding of tiktoken, such as o200k_base.")
     ] = None,
+    ask: Annotated[bool, typer.Option("--ask", help="Ask the model too; no request is paid for twice.")] = False,
+    model: options.Model = None,
+    set_: options.Set = None,
     watch: Annotated[bool, typer.Option("--watch", help="Draw it again whenever a file changes.")] = False,
     sketch: options.Sketch = False,
     locked: options.LockedOption = False,
@@ -297,18 +303,24 @@ def preview_command(
 
     Also what only the engine reads.
 
-    Answers and results are generated from the schemas; no key is needed and nothing is sent.
+    What a chunk reads is generated from the schemas. Without --ask nothing is sent, and no key is needed.
     """
+    if ask and target is not None:
+        options.refuse_use("--ask says nothing beside --target: a model has its own")
     while True:
         report = Report()
         workspace: Workspace | None = None
-        text = ""
+        text, failed = "", list[str]()
         try:
             count, by = _counter(tokenizer)
             workspace = Workspace(options.project_of(root, shared, locked=locked))
             compiled = workspace.compile(file, OptionOverrides(sketch=sketch), report)
             settings = read_settings(Path(file).parent)
-            text = "\n".join(_artefact(each, settings, target, given, report, count, by, full=full) for each in compiled)
+            words = model or settings.run.get("model")
+            if ask and words is None and not settings.models:
+                options.refuse_use("no model is chosen: say which by --model, or in `[tool.instrc.run]`", "--ask")
+            view = _View(settings, target, words, options.settings_of(set_), report, count, by, full, ask)
+            text, failed = "\n".join(_artefact(each, given, view) for each in compiled), view.failed
         except CompileError as error:
             report.take(error)
         if watch:
@@ -318,7 +330,7 @@ def preview_command(
             write_report(_cut_to_width(text, get_terminal_size().columns) if is_terminal(sys.stdout) else text)
         show(found, shape)
         if not watch or workspace is None:
-            raise typer.Exit(verdict(found))
+            raise typer.Exit(verdict(found) or (PROBLEMS if failed else FINE))
         files = workspace.files(file)
         before = _stamps(files())  # before anybody is told: what is written from then on is seen
         write_error("watching; Ctrl-C ends\n")
@@ -368,20 +380,29 @@ def _counter(tokenizer: str | None) -> tuple[Callable[[str], int], str]:
     return (lambda text: len(encoding.encode(text, disallowed_special=()))), tokenizer
 
 
-def _artefact(
-    artefact: Artefact,
-    settings: Settings,
-    target: str | None,
-    given: str,
-    report: Report,
-    count: Callable[[str], int],
-    by: str,
-    *,
-    full: bool,
-) -> str:
+@dataclass(frozen=True, slots=True)
+class _View:
+    """How calls of models are shown."""
+
+    settings: Settings
+    target: str | None
+    model: str | None
+    """The words of the model of the project, or of the command line."""
+    given: Mapping[str, Json]
+    report: Report
+    count: Callable[[str], int]
+    by: str
+    full: bool
+    ask: bool
+    failed: list[str] = field(default_factory=list)
+    """The calls to which the model has given no answer that can be used."""
+
+
+def _artefact(artefact: Artefact, given: str, view: _View) -> str:
     from instrc.engines.launch import models_of  # brings the runtime
     from instrc.testing.preview import calls_of  # brings the interpreter
 
+    settings = view.settings
     folder = Path() if settings.file is None else settings.file.parent
     names = (artefact.name, artefact.step or "")
     models = models_of(artefact.documents[artefact.kind], settings, folder, names) if settings.models else {}
@@ -390,47 +411,69 @@ def _artefact(
     if not calls:
         lines.append("The model is not asked: all steps are of servers and people.")
     for call in calls:
-        lines += _call(call, artefact.hints, settings, target, report, count, by, full=full)
+        lines += _call(call, artefact, view)
     return "\n".join(lines) + "\n"
 
 
-def _call(
-    call: ModelCall,
-    hints: tuple[Hint, ...] | None,
-    settings: Settings,
-    target: str | None,
-    report: Report,
-    count: Callable[[str], int],
-    by: str,
-    *,
-    full: bool,
-) -> list[str]:
+def _call(call: ModelCall, artefact: Artefact, view: _View) -> list[str]:
+    from instrc.engines.launch import asking
+    from instrc.runtime.models.catalogue import provider_of
     from instrc.schema.outline import outline
 
     payload: Json = call.schema
-    sent = call.message
-    if target is not None:
+    sent, words, count = call.message, call.model or view.model, view.count
+    beside: list[str] = []
+    events: list[Event] = []
+    effects = None
+    if words and call.command:
+        effects = asking(view.settings, words, view.given, artefact.step, events.append, kept=view.ask)
+    if view.target is not None:
         from instrc.providers.lowering.lower import lower
         from instrc.providers.targets import dialect
         from instrc.runtime.models.provider import message_with_words
         from instrc.tools.tool import Tool
 
-        lowering = lower(Tool(call.name, call.schema, hints=hints), dialect(target), report=report)
+        lowering = lower(Tool(call.name, call.schema, hints=artefact.hints), dialect(view.target), report=view.report)
         payload = lowering.payload
-        if sent is not None and settings.run.get("words", True):
-            sent = message_with_words(sent, lowering, settings.sentences)
+        if sent is not None and view.settings.run.get("words", True):
+            sent = message_with_words(sent, lowering, view.settings.sentences)
+    elif effects is not None and call.command is not None and (provider := provider_of(effects.model)) is not None:
+        asked, _ = provider.preview(effects.request(call.command))
+        sent, payload = asked.message, asked.payload
+        if said := {**asked.options, **asked.extra}:
+            beside.append(f"settings: {dumps(said, indent=False)}")
+    if effects is not None and call.command is not None and (cost := effects.estimate(effects.request(call.command))):
+        beside.append(f"cost: {cost:.2g} USD at most")
     schema_tokens = count(dumps(payload, indent=False))
     total = schema_tokens + (count(sent) if sent is not None else 0)
-    by_model = f" {call.model} ──" if call.model is not None else ""
-    lines = [f"── {call.chunk} ──{by_model} about {total:,} tokens ({by})", ""]
+    by_model = f" {words} ──" if words is not None else ""
+    lines = [f"── {call.chunk} ──{by_model} about {total:,} tokens ({view.by})", ""]
     if sent is None:
         lines += ["message: not known, because the rehearsal did not reach this call", ""]
     else:
         lines += [f"message ({count(sent):,} tokens):", *(f"  {line}" for line in sent.rstrip("\n").split("\n")), ""]
-    kind = f"payload for {target}" if target is not None else "schema, in order"
+    kind = f"payload for {view.target}" if view.target is not None else "schema, in order"
     lines.append(f"{kind} ({schema_tokens:,} tokens):")
-    shown = dumps(payload).split("\n") if full or target is not None else map(visible, outline(call.schema))
+    shown = dumps(payload).split("\n") if view.full or view.target is not None else map(visible, outline(call.schema))
     lines += [f"  {line}" for line in shown]
-    lines += ["", "kept back by the engine:"]
+    lines += ["", *beside, "kept back by the engine:"]
     kept = [f"  {step}: {dumps(facts, indent=False)}" for step, facts in call.kept.items() if facts]
-    return [*lines, *(kept or ["  nothing"]), ""]
+    lines += [*(kept or ["  nothing"]), ""]
+    if view.ask and effects is not None and call.command is not None:
+        lines += _answer(effects, call.command, events, view)
+    return lines
+
+
+def _answer(effects: Effects, command: ModelCommand, events: list[Event], view: _View) -> list[str]:
+    """Ask the model; return its answer as it is shown."""
+    result = running.run_to_end(effects.ask(command))
+    told = next((event for event in reversed(events) if event["event"] == "answered"), None)
+    if "error" in result or told is None:
+        view.failed.append(command["id"])
+        return [f"no answer: {result['error']['message'] if 'error' in result else 'nobody knows why'}", ""]
+    lines = [f"answer, {running.came(told)}:", *(f"  {line}" for line in dumps(told["answer"]).split("\n"))]
+    lines += [f"  {each}" for each in (*told["repairs"], *told.get("notes", ()))]
+    lines += [f"  not accepted, at {each['pointer'] or '/'}: {each['message']}" for each in told["complaints"]]
+    if told["complaints"]:
+        view.failed.append(command["id"])
+    return [*lines, ""]

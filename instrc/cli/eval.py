@@ -16,7 +16,6 @@ import typer
 
 from instrc.cli import eval_versions, options, running
 from instrc.cli.output import PROBLEMS, WRONG_USE, Format, deliver_text, report_written, show, try_to_write
-from instrc.cli.run import ModelOption, Set, settings_of
 from instrc.cli.terminal import is_terminal, write_error
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
@@ -92,7 +91,7 @@ Reports: TypeAlias = Annotated[
 
 def eval_command(
     paths: Paths = None,
-    model: ModelOption = None,
+    model: options.Model = None,
     repeat: Repeat = None,
     data: DataFile = None,
     chosen: Chosen = "",
@@ -102,7 +101,7 @@ def eval_command(
     requests: Requests = None,
     tokens: Tokens = None,
     cost: Cost = None,
-    set_: Set = None,
+    set_: options.Set = None,
     against: eval_versions.Against = None,
     vibe: eval_versions.OtherVibe = None,
     mixin: eval_versions.MixinOff = None,
@@ -170,7 +169,7 @@ def _asked(
 
     folder, checks = (store or Path(USUAL_FOLDER)) / FOLDER, _functions(check)
     asked = EvalOptions(
-        model, repeat, concurrency, settings_of(set_), checks=checks, kinds=evaluation_checks(), budget=Budget(*limits)
+        model, repeat, concurrency, options.settings_of(set_), checks=checks, kinds=evaluation_checks(), budget=Budget(*limits)
     )
     return replace(asked, folder=folder, fresh=fresh)
 

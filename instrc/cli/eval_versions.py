@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
 import typer
 
 from instrc.cli import options, running
-from instrc.cli.run import settings_of
+from instrc.cli.options import settings_of
 from instrc.cli.terminal import write_error
 from instrc.problems.problem import CompileError
 from instrc.text.jsontext import dumps

@@ -12,6 +12,8 @@ import typer
 from instrc.cli.output import FINE, Format, deliver_text, report_written, show, verdict
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
+from instrc.text.jsontext import loads
+from instrc.text.jsonvalue import Json
 from instrc.vibes.find_files import STDIN
 
 if TYPE_CHECKING:
@@ -49,6 +51,21 @@ Store: TypeAlias = Annotated[
 Budget: TypeAlias = Annotated[
     str | None, typer.Option("--budget", metavar="MONEY", help="What models may cost: '2 USD' for the run, '5 USD/day'.")
 ]
+Cache: TypeAlias = Annotated[
+    str | None, typer.Option("--cache", metavar="FILE", help="Answers of models that are not paid for again, and are kept here.")
+]
+Model: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="MODEL",
+        help="The model that fills in the chunks: PROVIDER:NAME, as openai:gpt-5, scripted:FILE, or sample.",
+    ),
+]
+Set: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="How models are asked: temperature=0, max_tokens=500, timeout=60s."),
+]
 EngineName: TypeAlias = Annotated[
     str | None,
     typer.Option("--engine", metavar="NAME", help="The engine of the run: durable (the default if installed), memory, temporal."),
@@ -71,6 +88,22 @@ def project_of(root: list[str] | None, shared: list[str] | None, *, locked: bool
     from instrc.vibes.project import Project  # many commands read no vibes
 
     return Project(tuple(root or ()), tuple(shared or ()), locked)
+
+
+def settings_of(said: list[str] | None) -> dict[str, Json]:
+    """Return settings that are written as `NAME=VALUE`, or as `extra.NAME=VALUE` for parameters of the provider's own."""
+    made: dict[str, Json] = {}
+    extra: dict[str, Json] = {}
+    for each in said or []:
+        name, equals, text = each.partition("=")
+        if not equals or not name.strip():
+            refuse_use(f"--set takes NAME=VALUE, not `{each}`")
+        try:
+            value = loads(text)
+        except ValueError:
+            value = text
+        (extra if name.startswith("extra.") else made)[name.strip().removeprefix("extra.")] = value
+    return {**made, "extra": extra} if extra else made
 
 
 def one_stdin(*paths: str) -> None:

@@ -28,7 +28,7 @@ from instrc.vibes.find_files import STDIN, reason, unreadable
 if TYPE_CHECKING:
     import asyncio
 
-    from instrc.engines.launch import Launcher
+    from instrc.engines.launch import Launcher, RehearseMode
     from instrc.engines.prepare import Prepared
     from instrc.runtime.engine import Engine, Launch, Serving
     from instrc.runtime.interpreter.documents import UserCommand
@@ -126,8 +126,9 @@ async def _lines(path: str) -> AsyncIterator[str]:
             options.refuse_use(f"`{path}` cannot be read: {error}")
 
 
-def rehearse_all(prepared: Prepared, given: Json, *, as_json: bool, output: Path | None) -> int:
-    """Show a run for each branch, and the branches that none was found for; return the exit code."""
+def rehearse_all(prepared: Prepared, given: Json, idle: dict[str, object], *, as_json: bool, output: Path | None) -> int:
+    """Show a run for each branch, and the branches that none was found for; return the exit code. Refuse `idle` options."""
+    _refuse_beside("--every-branch", "all answers are invented, and no run is kept", idle)
     from instrc.api import rehearsal
 
     found = rehearsal(prepared, given)
@@ -144,15 +145,6 @@ def _refuse_beside(option: str, why: str, others: dict[str, object]) -> None:
             options.refuse_use(f"{name} says nothing beside {option}: {why}")
 
 
-ModelOption = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        metavar="MODEL",
-        help="The model that fills in the chunks: PROVIDER:NAME, as openai:gpt-5, scripted:FILE, or sample.",
-    ),
-]
-
 Input = Annotated[
     str | None, typer.Option("--input", "-i", metavar="INPUT", help="The prompt, or an object of inputs; @FILE or - to read it.")
 ]
@@ -164,10 +156,6 @@ Items = Annotated[
     typer.Option("--items", metavar="FILE", help="Run once for each line of JSON (- reads them), print a line for each."),
 ]
 Batch = Annotated[int, typer.Option("--batch", min=1, metavar="N", help="Chunks of one kind that share a call of the model.")]
-Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="How models are asked: temperature=0, max_tokens=500, timeout=60s."),
-]
 Concurrency = Annotated[
     int | None, typer.Option("--concurrency", min=1, metavar="N", help="With --items, calls at the same time; 4 unless given.")
 ]
@@ -179,7 +167,7 @@ _EACH_LINE: Final = "each line is the input of a run of its own, and one line is
 def run_command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe, a compiled document (.json), or -.")],
     given: Input = None,
-    model: ModelOption = None,
+    model: options.Model = None,
     engine_name: options.EngineName = None,
     export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")] = None,
     rehearse: options.Rehearse = False,
@@ -190,7 +178,8 @@ def run_command(
     requests: Annotated[int | None, typer.Option("--requests", min=0, help="How often models may be asked.")] = None,
     tokens: Annotated[int | None, typer.Option("--tokens", min=0, help="How many tokens models may use.")] = None,
     budget: options.Budget = None,
-    set_: Set = None,
+    cache: options.Cache = None,
+    set_: options.Set = None,
     items: Items = None,
     batch: Batch = 1,
     concurrency: Concurrency = None,
@@ -206,7 +195,7 @@ def run_command(
     """Run a program: a tool, a direct call, or a process."""
     from instrc.engines.launch import Launcher, new_id
     from instrc.engines.prepare import prepare
-    from instrc.runtime.models.partial import telling_parts
+    from instrc.runtime.models.cache import AnswerCache
 
     with options.exit_on_problems(shape):
         prompt = None if given is None else running.given_value(given)
@@ -215,25 +204,23 @@ def run_command(
         running.show_warnings([prepared], shape, quiet=quiet)
         if every_branch:
             idle: dict[str, object] = {"--engine": engine_name, "--items": items, "--id": run_id, "--set": set_ or None}
-            idle |= {"--requests": requests, "--tokens": tokens, "--budget": budget, "--batch": batch > 1, "--store": store}
+            idle |= {"--requests": requests, "--tokens": tokens, "--budget": budget, "--cache": cache, "--batch": batch > 1}
             idle |= {"--rehearse-with-activities": with_activities, "--ask": ask, "--model": model, "--concurrency": concurrency}
-            _refuse_beside("--every-branch", "all answers are invented, and no run is kept", idle)
-            raise typer.Exit(rehearse_all(prepared, prompt, as_json=as_json, output=output))
+            idle |= {"--store": store}
+            raise typer.Exit(rehearse_all(prepared, prompt, idle, as_json=as_json, output=output))
         if items is not None:
             _refuse_beside("--items", _EACH_LINE, {"--input": given, "--ask": ask, "--json": as_json})
         elif concurrency is not None:
             options.refuse_use("--concurrency belongs to --items")
         limits: _RunLimits = {"requests": requests, "tokens": tokens, "budget": budget, "batch": batch}
-        mode = options.rehearse_mode(rehearse, with_activities)
-        launcher = Launcher(prepared, model=model, rehearse=mode, given=settings_of(set_), **limits)
+        how: _How = {"rehearse": options.rehearse_mode(rehearse, with_activities), "given": options.settings_of(set_)}
+        launcher = Launcher(prepared, model=model, cache=None if cache is None else AnswerCache(cache), **how, **limits)
         if items is not None:
             open_, of_all = engine(store, engine_name, keep="open"), run_id or new_id(prepared.name)
             window = batch * (concurrency or 4)
             raise typer.Exit(_run_items(items, launcher, of_all, open_, window=window, output=output, quiet=quiet))
-        begun = launcher.launch(prompt, run_id)
-        watcher = running.Watcher(as_json=as_json, quiet=quiet)
-        told = running.interruptible(watcher, begun.run, store, engine_name)
-        with told, watcher as sink:
+        begun, watcher = launcher.launch(prompt, run_id), running.Watcher(as_json=as_json, quiet=quiet)
+        with running.shown(watcher, begun.run, store, engine_name) as sink:
             kept = engine(store, engine_name, people=_asked(watcher) if ask else None, watch=sink, parts=watcher.part)
             report = running.run_to_end(running.lasting(kept, lambda _again: kept.start(begun)))
     raise typer.Exit(running.deliver(report, as_json=as_json, quiet=quiet, output=output, store=store, engine_name=engine_name))
@@ -248,20 +235,11 @@ class _RunLimits(TypedDict):
     batch: int
 
 
-def settings_of(said: list[str] | None) -> dict[str, Json]:
-    """Return settings that are written as `NAME=VALUE`, or as `extra.NAME=VALUE` for parameters of the provider's own."""
-    made: dict[str, Json] = {}
-    extra: dict[str, Json] = {}
-    for each in said or []:
-        name, equals, text = each.partition("=")
-        if not equals or not name.strip():
-            options.refuse_use(f"--set takes NAME=VALUE, not `{each}`")
-        try:
-            value = loads(text)
-        except ValueError:
-            value = text
-        (extra if name.startswith("extra.") else made)[name.strip().removeprefix("extra.")] = value
-    return {**made, "extra": extra} if extra else made
+class _How(TypedDict):
+    """How a run is made."""
+
+    rehearse: RehearseMode
+    given: dict[str, Json]
 
 
 def _run_items(
@@ -301,7 +279,7 @@ class _asked:  # noqa: N801  -- reads as what it does: questions asked here
 
 def chat_command(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Programs or vibes; each export is a tool of the model.")],
-    model: ModelOption = None,
+    model: options.Model = None,
     engine_name: options.EngineName = None,
     rehearse: options.Rehearse = False,
     with_activities: options.WithActivities = False,
@@ -388,13 +366,10 @@ def resume_command(
     shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Continue a run that was interrupted, or whose timers have ended."""
-    from instrc.runtime.models.partial import telling_parts
-
     watcher = running.Watcher(as_json=as_json, quiet=quiet)
-    with options.exit_on_problems(shape), running.interruptible(watcher, run, store, engine_name), watcher as sink:
-        kept = engine(store, engine_name, run=run, watch=sink)
-        with telling_parts(run, watcher.part):
-            report = running.run_to_end(running.lasting(kept, lambda _again: kept.resume(run)))
+    with options.exit_on_problems(shape), running.shown(watcher, run, store, engine_name) as sink:
+        kept = engine(store, engine_name, run=run, watch=sink, parts=watcher.part)
+        report = running.run_to_end(running.lasting(kept, lambda _again: kept.resume(run)))
     raise typer.Exit(running.deliver(report, as_json=as_json, quiet=quiet, store=store, engine_name=engine_name))
 
 

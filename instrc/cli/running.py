@@ -107,10 +107,11 @@ async def lasting(kept: Engine, work: Callable[[bool], Awaitable[_T]]) -> _T:
 
 
 @contextmanager
-def interruptible(watcher: Watcher, run: str, store: Path | None, name: str | None) -> Iterator[None]:
-    """Say which run was interrupted, and how it goes on; nothing if it has not begun."""
+def shown(watcher: Watcher, run: str, store: Path | None, name: str | None) -> Iterator[Sink]:
+    """Show a run that goes on, with its answers as they grow; of one that has begun and is interrupted say how it goes on."""
     try:
-        yield
+        with watcher as sink:
+            yield sink
     except KeyboardInterrupt:
         if watcher.began is not None:
             tell_line(f"interrupted; {run} is kept, and goes on with: instrc resume {run}{_where(store, name)}")
@@ -502,6 +503,11 @@ class CommandRow:
         parts += [f"{self.tokens} tokens"] if self.tokens else []
         parts += [f"{self.retries} retries"] if self.retries else []
         return "  ".join(part for part in parts if part)
+
+
+def came(event: Event) -> str:
+    """Return how long an answer took, its tokens and its cost."""
+    return f"from the cache{_cost(event)}" if event.get("cached") else _cost(event).strip()
 
 
 def _came(word: str, event: Event) -> str:

@@ -43,7 +43,7 @@ from instrc.runtime.interpreter.documents import Author, PinnedPlan, bare_name
 from instrc.runtime.journal import Journal
 from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.budget import MoneyBudget, file_of, read_budget, require_prices
-from instrc.runtime.models.cache import AnswerCache
+from instrc.runtime.models.cache import ANSWERS_FILE, AnswerCache
 from instrc.runtime.models.catalogue import invents, model_of
 from instrc.runtime.models.model import Model, Sample
 from instrc.runtime.models.partial import TellPart
@@ -307,8 +307,8 @@ class Launcher:
 
     def _limited(self, budget: str | None) -> JsonObject:
         """Return what models may cost, for another process; `CompileError` where a model that may be asked has no price."""
-        said = budget or self.prepared.settings.run.get("budget")
-        if not said:
+        said = self.prepared.settings.run.get("budget") if budget is None else budget
+        if said is None:
             return {}
         limits: list[Json] = [each.strip() for each in said.split(",")]
         for each in limits:
@@ -319,13 +319,15 @@ class Launcher:
         require_prices((one.strip() for each in words for one in each.split(",")), self.prepared.settings.prices)
         return {"budget": {"limits": limits, "file": file_of(self.prepared.folder), "program": self.prepared.name}}
 
-    def effects(self, run: str, watch: Sink | None) -> Effects:
+    def effects(self, run: str, watch: Sink | None, parts: TellPart | None = None) -> Effects:
         """Return the effects of a run that only this process carries."""
         words = self.how["model"]
         model = self.own.model
         if model is None and isinstance(words, str):
             model = model_of(words, self.prepared.folder, request_table(self.prepared.settings, self.how))
-        return equipped(self.prepared, self.plan, run, model, self.activities, told_apart(watch), self.own.checks, self.how)
+        sink = told_apart(watch)
+        made = equipped(self.prepared, self.plan, run, model, self.activities, sink, self.own.checks, self.how)
+        return replace(made, parts=parts)
 
     def launch(self, given: JsonLike, run: str | None = None, entry: Json = None) -> Launch:
         """Return a run that is to begin; `CompileError` if its inputs do not fit.
@@ -648,6 +650,19 @@ def close_stores() -> None:
     """
     while _hosts:
         _hosts.popitem()[1].close()
+
+
+def asking(
+    settings: Settings, words: str, given: Mapping[str, object], step: str | None, sink: Sink | None, *, kept: bool
+) -> Effects:
+    """Return what asks a model once for what a program sends it, as a run does; answers that are kept are not paid for twice."""
+    folder = Path() if settings.file is None else settings.file.parent
+    table = request_table(settings, {"set": as_object(cast("Json", given_settings(given)))})
+    cache = AnswerCache(folder / settings.run.get("cache", ANSWERS_FILE)) if kept else None
+    if cache is not None:
+        cache.require()
+    asked = Effects("preview", model_of(words, folder, table), Activities(), sink, table=table, words=words, cache=cache)
+    return replace(asked, sentences=settings.sentences, prices=settings.prices, step=step)
 
 
 # What a session offers its model: the exports of files as tools.

@@ -201,22 +201,17 @@ class Effects:
         steps = command["steps"]
         if command["complaints"]:
             command = {**command, "complaints": _said_once(command)}
-        text = model_message(command, self.sentences)
-        key, name = self.key(command["id"]), tool_name(command["chunk"], steps, self.step)
-        set_ = self.table.of_steps(steps or ([] if self.step is None else [self.step]), command["schema"])
-        policy = self._policy({**self.table.of_model(command["model"] or self.words), **set_})
+        first = self.request(command)
+        policy = self._policy({**self.table.of_model(command["model"] or self.words), **first.settings})
         if command["complaints"]:
             self.tell("rejected", _before(command["id"]), complaints=command["complaints"])
-        self.tell("asked", command["id"], chunk=command["chunk"], steps=list(steps), sent=text, schema=command["schema"])
+        self.tell("asked", command["id"], chunk=command["chunk"], steps=list(steps), sent=first.message, schema=command["schema"])
         began = monotonic()
-        cache = None if self.cache is None else self.cache.again(self.keys.get(command["id"], 1))
-        tell_part = self._teller(key, steps)
+        tell_part = self._teller(first.key, steps)
 
         async def answer(_attempt: int) -> Reply:
-            own = copy_of(command)
-            request = Request(key, name, text, own["schema"], own["model"], own, set_, self.sentences, cache, tell_part)
             async with time_limit(policy.timeout):
-                reply = await self._paid(request)
+                reply = await self._paid(replace(self.request(command), partial=tell_part))
             return replace(reply, notes=(*_several(command), *reply.notes))
 
         found = await self._retried(command["id"], policy, answer, _model_fault, began)
@@ -230,6 +225,22 @@ class Effects:
             whole = result["ok"]
             tell_part(whole, [*whole] if isinstance(whole, dict) else [])
         return result
+
+    def request(self, command: ModelCommand) -> Request:
+        """Return what the model is asked for a chunk."""
+        own, steps = copy_of(command), command["steps"]
+        key, name = self.key(command["id"]), tool_name(command["chunk"], steps, self.step)
+        set_ = self.table.of_steps(steps or ([] if self.step is None else [self.step]), command["schema"])
+        cache = None if self.cache is None else self.cache.again(self.keys.get(command["id"], 1))
+        text = model_message(command, self.sentences)
+        return Request(key, name, text, own["schema"], own["model"], own, set_, self.sentences, cache)
+
+    def estimate(self, request: Request) -> float:
+        """Return what a request may cost at most, in US dollars; 0 for a model without a price."""
+        words = request.model or self.words
+        most = {**self.table.of_model(words), **request.settings}.get("max_tokens") or answer_bound(request.schema)
+        sent = len(request.message.encode()) + len(dumps(request.schema, indent=False).encode())
+        return estimate_of(self.prices, words, sent, most)
 
     def _teller(self, key: str, steps: Sequence[str]) -> Callable[[Json, Sequence[str]], None] | None:
         """Return what tells the parts of an answer, if anybody wants them; whoever is told does not end the run."""
@@ -254,10 +265,7 @@ class Effects:
         if budget is None:
             with guarded():
                 return _copied_reply(await model.answer(request))
-        most = request.settings.get("max_tokens") or answer_bound(request.schema)
-        sent = len(request.message.encode()) + len(dumps(request.schema, indent=False).encode())
-        estimate = estimate_of(self.prices, request.model or self.words, sent, most)
-        entry = await asyncio.to_thread(budget.reserve, self.run, estimate)
+        entry = await asyncio.to_thread(budget.reserve, self.run, self.estimate(request))
         try:
             with guarded():
                 reply = _copied_reply(await model.answer(request))

@@ -11,7 +11,7 @@ from instrc.compiler.ir import Artefact
 from instrc.process.chunk_json import write_step
 from instrc.process.flow import Chunk, Step
 from instrc.process.process import Process
-from instrc.runtime.interpreter.documents import Command
+from instrc.runtime.interpreter.documents import Command, ModelCommand
 from instrc.runtime.interpreter.v1.runnable import PlanUnit, RunnablePlan, schema_without_engine
 from instrc.runtime.models.model import instance_of, model_message, tool_name
 from instrc.runtime.plan import plan_of
@@ -46,6 +46,8 @@ class ModelCall:
     """What the engine keeps back of each step."""
     model: str | None = None
     """The model that the project has set for it."""
+    command: ModelCommand | None = None
+    """What an engine asks the model by; `None` where no run of the rehearsal reaches it."""
 
 
 def calls_of(
@@ -62,7 +64,7 @@ def calls_of(
     for unit in (unit for region in regions for unit in region.units if unit.kind == "model"):
         units.setdefault(unit.context, []).append(unit)
     divided = {(unit.context, unit.steps[0].key): unit.id for parts in units.values() if len(parts) > 1 for unit in parts}
-    watched = _ReachedCalls(divided, artefact.step, sum(map(len, units.values())), sentences)
+    watched = _ReachedCalls(divided, sum(map(len, units.values())))
     rehearsal_of(document, {"prompt": given}, _inputs(process), watched.see, watched.enough, models)
     found: list[ModelCall] = []
     for context in process.contexts():
@@ -71,11 +73,14 @@ def calls_of(
             keys = {step.key for step in unit.steps} if unit.id in divided.values() else None
             steps = tuple(step for step in context.steps if keys is None or step.key in keys)
             names = tuple(step.key for step in steps)
-            sent, schema, name = watched.found.get(unit.id, (None, None, tool_name(context.name, names, None)))
-            if sent is None:
+            command = watched.found.get(unit.id)
+            name = tool_name(context.name, names if command is None else command["steps"], artefact.step if command else None)
+            schema = None if command is None else command["schema"]
+            if command is None:
                 schema = schema_without_engine(context, steps, process.definitions, alone=False)
             kept = {step.key: _engine_keywords(step) for step in steps}
-            found.append(ModelCall(unit.id, name, names, sent, schema, kept, unit.model))
+            sent = None if command is None else model_message(command, sentences)
+            found.append(ModelCall(unit.id, name, names, sent, schema, kept, unit.model, command))
     return tuple(found)
 
 
@@ -102,15 +107,13 @@ def _engine_keywords(step: Step) -> dict[str, Json]:
 
 
 class _ReachedCalls:
-    """Message, schema and name of the tool of each call that a rehearsal reaches, by what `ModelCall.chunk` is."""
+    """The command of each call that a rehearsal reaches, by what `ModelCall.chunk` is."""
 
-    def __init__(self, divided: Mapping[tuple[str, str], str], only: str | None, wanted: int, sentences: Sentences) -> None:
-        """`divided` has the parts of chunks by chunk and first step, `only` is the name of the only step of a program."""
+    def __init__(self, divided: Mapping[tuple[str, str], str], wanted: int) -> None:
+        """`divided` has the parts of chunks by chunk and first step."""
         self.divided = divided
-        self.only = only
         self.wanted = wanted
-        self.sentences = sentences
-        self.found: dict[str, tuple[str, Json, str]] = {}
+        self.found: dict[str, ModelCommand] = {}
         self._in_vain = 0
 
     def see(self, command: Command) -> None:
@@ -120,8 +123,7 @@ class _ReachedCalls:
         steps = command["steps"]
         call = self.divided.get((command["chunk"], steps[0]), command["chunk"]) if steps else command["chunk"]
         if call not in self.found:
-            name = tool_name(command["chunk"], steps, self.only)
-            self.found[call] = model_message(command, self.sentences), command["schema"], name
+            self.found[call] = command
             self._in_vain = 0
 
     def enough(self) -> bool:

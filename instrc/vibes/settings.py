@@ -37,6 +37,8 @@ class RequestSettings(TypedDict, total=False):
     """How a model is asked, under one set of names for every provider."""
 
     max_tokens: int
+    context: int
+    """Tokens that a model has for message and answer together."""
     temperature: float
     seed: int
     timeout: float
@@ -231,6 +233,7 @@ RUN = (
 """Settings of `[tool.instrc.run]`, beside those of `REQUEST`."""
 REQUEST: Mapping[str, str] = {
     "max_tokens": "whole",
+    "context": "whole",
     "temperature": "number",
     "seed": "integer",
     "timeout": "span",

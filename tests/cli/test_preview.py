@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from command_lines import Instrc
+from http_server import Answer, Asked, serving
 
 import instrc as library
 from instrc.testing import rehearsal  # counts its runs
@@ -97,6 +98,49 @@ def test_a_branch_that_no_run_reaches_is_shown_without_a_message(instrc: Instrc,
     done = instrc("preview", "block.aug")
     assert done.code == 0, done.err
     assert done.out.count("the rehearsal did not reach this call") == 1
+
+
+def test_with_a_model_it_shows_what_that_is_sent_and_what_it_may_cost(instrc: Instrc, folder: Path) -> None:
+    pytest.importorskip("openai")
+    table = (
+        '[tool.instrc.run]\nmodel = "llamacpp:small"\ntemperature = 0\n[tool.instrc.prices]\nsmall = { input = 1, output = 900 }'
+    )
+    (folder / "pyproject.toml").write_text(table)
+    first, second = instrc("preview", "it.aug").out.split("── llmContext2 ── llamacpp:small ──")
+    assert "The JSON has these keys, in this order" in first
+    assert '\nsettings: {"temperature":0,"max_tokens":256}\n' in first
+    assert re.search(r"\ncost: 0\.23 USD at most\n", first)
+    assert "settings:" in second
+    assert "settings:" not in instrc("preview", "it.aug", "--target", "openai").out
+
+
+def test_the_model_is_asked_and_no_request_is_paid_for_twice(
+    instrc: Instrc, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("openai")
+    asked = []
+
+    def answer(given: Asked) -> Answer:
+        asked.append(json.loads(given.body)["messages"][0]["content"])
+        said = '{"step1_ask": {"question": "Why so?"}}' if len(asked) == 1 else '{"step3_propose": {"at": "soon"}}'
+        choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
+        return Answer(
+            json.dumps({"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}).encode()
+        )
+
+    with serving(answer) as url:
+        monkeypatch.setenv("LLAMACPP_BASE_URL", f"{url}/v1")
+        done = instrc("preview", "it.aug", "--model", "llamacpp:small", "--ask", "--set", "seed=1")
+        assert done.code == 1, "the second answer is not accepted"
+        assert '"question": "Why so?"' in done.out
+        assert 'not accepted, at /step3_propose/at: "soon" is not one of' in done.out
+        assert all(part in done.out for part in asked[0].rstrip().split("\n\n")[0].split("\n"))
+        again = instrc("preview", "it.aug", "--model", "llamacpp:small", "--ask", "--set", "seed=1")
+        assert "answer, from the cache" in again.out
+    assert len(asked) == 2 + 1, "what was not accepted is asked again"
+    assert instrc("preview", "it.aug", "--model", "scripted:none.json", "--ask").code == 1
+    assert instrc("preview", "it.aug", "--ask").code == 2
+    assert instrc("preview", "it.aug", "--ask", "--model", "sample", "--target", "openai").code == 2
 
 
 def test_problems_are_told_instead(instrc: Instrc, folder: Path) -> None:

@@ -112,6 +112,14 @@ def test_equal_requests_of_a_run_are_samples_and_a_step_begun_anew_is_asked_agai
     assert "3" in json.dumps(runs[1].fork("eachContext1[2].llmContext1").value)
 
 
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_cache_without_a_name_is_refused(name: str) -> None:
+    with pytest.raises(CompileError, match="it is empty"):
+        instrc.run('@{ title: "A", type: "object" }', model=instrc.Scripted([{}]), cache=name)
+    with pytest.raises(CompileError, match="budget"):
+        instrc.run('@{ title: "A", type: "object" }', model=instrc.Scripted([{}]), budget=name)
+
+
 def test_an_answer_with_a_secret_in_it_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_TOKEN", "nobody-may-see-it")
     cache = AnswerCache(tmp_path / "a.sqlite")

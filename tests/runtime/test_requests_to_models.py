@@ -102,6 +102,37 @@ def text(length: int | None = None, name: str = "a") -> dict[str, Any]:
     return {"type": "object", "properties": {name: {"type": "string"} | ({} if length is None else {"maxLength": length})}}
 
 
+@pytest.mark.parametrize("kind", ["vllm"], indirect=True)
+@pytest.mark.parametrize(
+    "said",
+    [
+        "'max_tokens' is too large: 1024. This model's maximum context length is 900 tokens and it has 120 input tokens",
+        "This model's maximum context length is 900 tokens. However, you requested 1144 tokens (120 in the messages, 1024 in …)",
+    ],
+)
+def test_a_bound_of_ours_that_is_too_high_for_the_context_is_lowered(kind: str, standin: Standin, said: str) -> None:
+    good = (200, SHAPES[kind](FILLED, "step1_read"))
+    standin.answers += [(400, {"error": {"message": said, "type": "BadRequestError", "code": 400}}), good, good]
+    model = model_of(f"{kind}:m-1", Path())
+    request = Request("run/llmContext1", "step1_read", "Read the letter.", SCHEMA)
+    assert [asyncio.run(model.answer(request)).answer for _ in range(2)] == [FILLED, FILLED]
+    first, *lower = [sent["max_tokens"] for _, _, sent in standin.seen]
+    assert first > 900
+    assert all(256 <= bound < 900 - 64 for bound in lower)
+    standin.answers.append((400, {"error": {"message": said, "type": "BadRequestError", "code": 400}}))
+    with pytest.raises(ModelError) as raised:
+        ask(kind, max_tokens=2_000)
+    assert (raised.value.code, raised.value.retry) == ("context", False)
+
+
+@pytest.mark.parametrize("kind", ["llamacpp"], indirect=True)
+def test_a_bound_of_ours_keeps_within_the_context_that_is_set(kind: str, standin: Standin) -> None:
+    standin.answers += [(200, SHAPES[kind](FILLED, "step1_read"))] * 2
+    ask(kind, context=500)
+    ask(kind, context=300, max_tokens=400)
+    assert [256 <= standin.seen[0][2]["max_tokens"] < 440, standin.seen[1][2]["max_tokens"]] == [True, 400]
+
+
 def test_the_bound_of_an_answer_follows_its_lengths_and_items() -> None:
     assert answer_bound(text(10)) == 256 == answer_bound({"type": "boolean"})
     assert answer_bound(text(600)) < answer_bound(text(None, "_why")) < answer_bound(text())

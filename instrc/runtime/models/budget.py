@@ -40,11 +40,11 @@ def estimate_of(prices: Prices, words: str, sent: int, most: int) -> float:
 
     Of several models, divided by commas, it is the most expensive one; a model without a price costs nothing.
     """
-    usage = {"input_tokens": sent // _BYTES, "output_tokens": most}
+    usage = {"input_tokens": sent // BYTES, "output_tokens": most}
     return max(cost_of(prices, each.strip().partition(":")[2], usage) or 0.0 for each in words.split(","))
 
 
-_BYTES: Final = 3
+BYTES: Final = 3
 """Bytes a token of what is sent, on the safe side."""
 _FORM: Final = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*USD((?:/run|/program)?)((?:/day)?)\s*")
 

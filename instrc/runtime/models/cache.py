@@ -15,6 +15,8 @@ from instrc.text.jsonvalue import Json
 
 _FORMAT: Final = 1
 """A part of each key: of an entry that another release wrote otherwise nothing is read."""
+ANSWERS_FILE: Final = ".instrc/answers.sqlite"
+"""In the folder of a project: the answers that `preview --ask` has paid for."""
 _TABLE: Final = "answers (key TEXT PRIMARY KEY, model TEXT, answer TEXT)"
 
 

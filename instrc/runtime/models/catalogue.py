@@ -11,8 +11,9 @@ from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
 from instrc.runtime.models.batching import Batching
-from instrc.runtime.models.fallback import Fallback, limited
+from instrc.runtime.models.fallback import Fallback, Limited, limited
 from instrc.runtime.models.model import Model, Sample, Scripted
+from instrc.runtime.models.provider import Provider
 from instrc.runtime.models.settings import RequestTable
 from instrc.text.files import read_whole
 from instrc.text.jsontext import loads
@@ -56,6 +57,19 @@ def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Mod
     known = ", ".join(["`sample`", "`scripted:FILE`", *(f"`{name}:MODEL`" for name in ADAPTERS)])
     near = tuple(f"{name}:{rest}" if rest else name for name in nearest(kind, ("sample", "scripted", *ADAPTERS)))
     raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=f"models are {known}", nearest=near)])
+
+
+def provider_of(model: Model) -> Provider | None:
+    """Return the provider that is asked first by a model; `None` if no provider is."""
+    match model:
+        case Provider():
+            return model
+        case Batching() | Limited():
+            return provider_of(model.model)
+        case Fallback():
+            return provider_of(next(iter(model.models.values())))
+        case _:
+            return None
 
 
 def invents(model: Model | None) -> bool:

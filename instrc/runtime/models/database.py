@@ -32,6 +32,8 @@ def transaction(file: str | Path, table: str) -> Iterator[sqlite3.Connection]:
 
 def require_file(file: str | Path, table: str, what: str) -> None:
     """Make a file with its table; a `CompileError` says which `what` cannot be used."""
+    if not str(file).strip():
+        raise CompileError([problems.runs.UnusableSetting(what=what, word=str(file), reason="it is empty")])
     try:
         Path(file).parent.mkdir(parents=True, exist_ok=True)
         with transaction(file, table):

@@ -22,6 +22,7 @@ _WORDS: tuple[tuple[str, str, bool], ...] = (
     ("context_length_exceeded", "context", False),
     ("exceed_context_size", "context", False),
     ("prompt is too long", "context", False),
+    ("maximum context length", "context", False),  # of vLLM, which counts the limit of the answer too
     ("loading model", "loading", True),
     ("model is loading", "loading", True),
     ("overloaded_error", "overloaded", True),
@@ -81,6 +82,12 @@ def _word(text: str, status: int | None) -> tuple[str, bool]:
         if word in lower and not (of_status and status is not None):
             return code, retry
     return ("provider", False) if status is None else (str(status), is_temporary(status))
+
+
+def context_of(error: ModelError) -> tuple[int, int] | None:
+    """Return the tokens of a model's context and those of a message, where an error says both, as vLLM's does."""
+    said = re.search(r"context length is (\d{1,9})\D.{0,300}?(?:has (\d{1,9}) input|\((\d{1,9}) in the messages)", str(error))
+    return None if said is None else (int(said[1]), int(said[2] or said[3]))
 
 
 def _pause(error: Exception) -> float | None:

@@ -26,11 +26,12 @@ from instrc.providers.lifting.lift import Lifted, LiftedCall, lift
 from instrc.providers.lowering.lower import Lowering, lower
 from instrc.providers.targets import dialect
 from instrc.runtime.interpreter.documents import Complaint
+from instrc.runtime.models.budget import BYTES
 from instrc.runtime.models.closing import close_at_end
-from instrc.runtime.models.failures import as_model_error, failure_of
+from instrc.runtime.models.failures import as_model_error, context_of, failure_of
 from instrc.runtime.models.model import ModelError, Reply, Request
 from instrc.runtime.models.partial import PART_PAUSE, PART_SHARE, prefix_value, whole_answer, written
-from instrc.runtime.models.settings import TIMEOUT, answer_bound, with_short_thoughts
+from instrc.runtime.models.settings import LEAST_BOUND, TIMEOUT, answer_bound, with_short_thoughts
 from instrc.runtime.secrets import secret
 from instrc.schema.outline import outline
 from instrc.text.jsontext import dumps
@@ -43,6 +44,8 @@ KEPT_LOWERINGS: Final = 256
 """Lowered schemas that an adapter keeps; a run asks for the same few again and again."""
 LOADING: Final = 180.0
 """Seconds that a server may take to load its model."""
+MARGIN: Final = 64
+"""Tokens of a context that are left to what a server puts around a message."""
 _LOOK: Final = 1.0
 """Seconds between two looks at a server that is loading."""
 
@@ -121,6 +124,8 @@ class Provider(ABC):
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Client] = WeakKeyDictionary()
         """By event loop: connections of one cannot be used in another."""
         self._lowered: dict[tuple[str, str, str], Lowering] = {}
+        self._context: int | None = None
+        """Tokens of the model's context, where an error has said it."""
         self._told: set[str] = set()
         """Settings that the provider does not have, as far as somebody was told."""
 
@@ -138,13 +143,23 @@ class Provider(ABC):
 
     async def answer(self, request: Request) -> Reply:
         """Answer a request, or raise `ModelError`."""
+        model = self._model_of(request)
+        client = self.client()
+        return await self._answer(client, request, model, self.target)
+
+    def preview(self, request: Request) -> tuple[ProviderRequest, Lowering]:
+        """Return what would be sent for a request, and how its schema was lowered."""
+        lowering = self._lowering(request, self.target)
+        settings = cast("RequestSettings", {**self.settings, **request.settings})
+        return self._asked(request, lowering, settings, self._model_of(request))[0], lowering
+
+    def _model_of(self, request: Request) -> str:
         model = request.model.partition(":")[2] if request.model and request.model.startswith(f"{self.kind}:") else ""
         model = model or self.model
         if not model:
             reason = f"say which: `{self.kind}:MODEL`"
             raise CompileError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
-        client = self.client()
-        return await self._answer(client, request, model, self.target)
+        return model
 
     async def _answer(self, client: Client, request: Request, model: str, target: str) -> Reply:
         """Ask in the form of one target."""
@@ -155,7 +170,14 @@ class Provider(ABC):
         key = None if cache is None else cache.key([self._server(), target, asked.to_json()], request.key)
         kept = None if cache is None or key is None else await asyncio.to_thread(cache.find, key)
         told = None if request.partial is None else _in_our_names(request.partial, asked, lowering)
-        answer = await self._received(client, asked, told) if kept is None else kept
+        try:
+            answer = await self._received(client, asked, told) if kept is None else kept
+        except ModelError as error:
+            found = context_of(error) if self.endless and "max_tokens" not in settings and self._context is None else None
+            if found is None or found[0] - found[1] < LEAST_BOUND:
+                raise
+            self._context = found[0]  # our own limit was too high for it: it is asked again with what is left
+            return await self._answer(client, request, model, target)
         if isinstance(answer, dict) and answer.keys().isdisjoint({self.envelope, *_INSTEAD}):
             said = f"the answer of the provider has no `{self.envelope}`"
             raise ModelError(said, code="unreadable", retry=True)
@@ -207,18 +229,20 @@ class Provider(ABC):
     ) -> tuple[ProviderRequest, list[str]]:
         """Return what is sent, and a note on each setting that the provider does not have, told once."""
         given = cast("JsonObject", settings)
+        says_words = settings.get("words", True)
+        message = message_with_words(request.message, lowering, request.sentences) if says_words else request.message
         wanted = {name: given[name] for name in ("max_tokens", "temperature", "seed", "reasoning") if name in given}
         if self.endless and "max_tokens" not in wanted:
             wanted["max_tokens"] = answer_bound(lowering.schema) * _room(request)
+            if (context := settings.get("context", self._context)) is not None:
+                left = context - len(message.encode()) // BYTES - MARGIN
+                wanted["max_tokens"] = min(wanted["max_tokens"], max(left, LEAST_BOUND))
         notes = [
             f"`{self.kind}` has no `{name}`: it is not sent (parameters of its own are given under `extra`)"
             for name in wanted
             if name not in self.names and name not in self._told
         ]
         self._told |= wanted.keys() - self.names.keys()
-        message = (
-            message_with_words(request.message, lowering, request.sentences) if settings.get("words", True) else request.message
-        )
         asked = ProviderRequest(
             model,
             provider_name(lowering),
