@@ -618,7 +618,7 @@ async def evaluate_async(
     from instrc.testing.evaluation.dataset import cases_of, data_set_of, read_data_set
     from instrc.testing.evaluation.runner import Budget, EvalOptions, evaluated  # who only compiles does without them
 
-    _require(model, export, None, requests, tokens, None)
+    _require(model, export, None, requests, tokens)
     prepared = _prepared(program, export, roots, shared, vibes)
     given = dict(arguments.mapping("checks", {} if checks is None else checks))
     functions = {name: check for name, check in given.items() if callable(check)}

@@ -466,11 +466,11 @@ def _call(call: ModelCall, artefact: Artefact, view: _View) -> list[str]:
 
 def _answer(effects: Effects, command: ModelCommand, events: list[Event], view: _View) -> list[str]:
     """Ask the model; return its answer as it is shown."""
-    result = running.run_to_end(effects.ask(command))
+    running.run_to_end(effects.ask(command))
     told = next((event for event in reversed(events) if event["event"] == "answered"), None)
-    if "error" in result or told is None:
+    if told is None:
         view.failed.append(command["id"])
-        return [f"no answer: {result['error']['message'] if 'error' in result else 'nobody knows why'}", ""]
+        return [f"no answer: {next((event['error'] for event in events if event['event'] == 'failed'), '')}", ""]
     lines = [f"answer, {running.came(told)}:", *(f"  {line}" for line in dumps(told["answer"]).split("\n"))]
     lines += [f"  {each}" for each in (*told["repairs"], *told.get("notes", ()))]
     lines += [f"  not accepted, at {each['pointer'] or '/'}: {each['message']}" for each in told["complaints"]]

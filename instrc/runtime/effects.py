@@ -238,7 +238,7 @@ class Effects:
     def estimate(self, request: Request) -> float:
         """Return what a request may cost at most, in US dollars; 0 for a model without a price."""
         words = request.model or self.words
-        most = {**self.table.of_model(words), **request.settings}.get("max_tokens") or answer_bound(request.schema)
+        most = request.settings.get("max_tokens") or self.table.of_model(words).get("max_tokens") or answer_bound(request.schema)
         sent = len(request.message.encode()) + len(dumps(request.schema, indent=False).encode())
         return estimate_of(self.prices, words, sent, most)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -233,10 +234,9 @@ class Provider(ABC):
         message = message_with_words(request.message, lowering, request.sentences) if says_words else request.message
         wanted = {name: given[name] for name in ("max_tokens", "temperature", "seed", "reasoning") if name in given}
         if self.endless and "max_tokens" not in wanted:
-            wanted["max_tokens"] = answer_bound(lowering.schema) * _room(request)
-            if (context := settings.get("context", self._context)) is not None:
-                left = context - len(message.encode()) // BYTES - MARGIN
-                wanted["max_tokens"] = min(wanted["max_tokens"], max(left, LEAST_BOUND))
+            context = settings.get("context", self._context or sys.maxsize)
+            left = max(context - len(message.encode()) // BYTES - MARGIN, LEAST_BOUND)
+            wanted["max_tokens"] = min(answer_bound(lowering.schema) * _room(request), left)
         notes = [
             f"`{self.kind}` has no `{name}`: it is not sent (parameters of its own are given under `extra`)"
             for name in wanted
