@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
 from math import isfinite
@@ -18,6 +18,7 @@ from instrc.schema.plain_checks import satisfies_plainly
 from instrc.schema.walk import dereferenced, map_schemas
 from instrc.text.jsontext import dumps, is_writable, loads
 from instrc.text.jsonvalue import Json, as_array, as_object, freeze, pointer
+from instrc.text.sentences import filled
 
 # Say in words what is wrong with a value, with all values as JSON: what the library of the validators says is Python.
 
@@ -69,6 +70,16 @@ def in_words(error: ValidationError) -> str:
         case _:
             own, said = repr(value), str(error.message)
             return value_in_words(value) + said.removeprefix(own) if said.startswith(own) else said
+
+
+def _in_language(error: ValidationError, sentence: str) -> str:
+    """Return what an error says, by the sentence of its keyword."""
+    value, wanted = cast("Json", error.instance), cast("Json", error.validator_value)
+    keys, schema = as_object(value) if isinstance(value, dict) else {}, cast("Json", error.schema)
+    known = schema.get("properties") if isinstance(schema, dict) else None
+    lacks = [key for key in wanted if isinstance(key, str) and key not in keys] if isinstance(wanted, list) else []
+    names = lacks or [key for key in keys if not isinstance(known, dict) or key not in known]
+    return filled(sentence, value=value_in_words(value), wanted=value_in_words(wanted), names=names_as_json(names))
 
 
 def _zone_missing(wanted: str, value: Json) -> str:
@@ -333,13 +344,15 @@ class Violation(NamedTuple):
         return self._asdict()
 
 
-def validate(value: Json, schema: Json, *, formats: bool = True, most: int = 50) -> tuple[Violation, ...]:
+def validate(
+    value: Json, schema: Json, *, formats: bool = True, most: int = 50, faults: Mapping[str, str] | None = None
+) -> tuple[Violation, ...]:
     """Return what is wrong with a value: the first `most` violations, none for a value that satisfies the schema.
 
-    Formats are asserted unless `formats` is false.
+    Formats are asserted unless `formats` is false.  `faults` are sentences of another language, by keyword.
     A value that is not JSON (an infinite float, an object of Python) is a violation, and so is a schema that cannot be applied.
     """
-    return _validated(value, schema, lambda: validator(schema, formats=formats), most)
+    return _validated(value, schema, lambda: validator(schema, formats=formats), most, faults=faults)
 
 
 class SchemaValidator:
@@ -369,7 +382,13 @@ class SchemaValidator:
 
 
 def _validated(
-    value: Json, schema: Json, made: Callable[[], Validator], most: int, *, is_json: bool = False
+    value: Json,
+    schema: Json,
+    made: Callable[[], Validator],
+    most: int,
+    *,
+    is_json: bool = False,
+    faults: Mapping[str, str] | None = None,
 ) -> tuple[Violation, ...]:
     if not is_json and (place := json_fault(value)) is not None:
         return (Violation(place[0], "json", "", place[1]),)
@@ -377,7 +396,7 @@ def _validated(
         return ()
     try:
         with time_limit():
-            return tuple(map(_violation, islice(made().iter_errors(value), most)))
+            return tuple(_violation(error, faults or {}) for error in islice(made().iter_errors(value), most))
     except RAISED_ON_PURPOSE:
         raise
     except BaseException as error:  # noqa: BLE001  -- whatever the schema does to the library; here it must be said
@@ -453,12 +472,11 @@ def _without_dialect(node: Json) -> Json:
     return {key: item for key, item in node.items() if key != "$schema"}
 
 
-def _violation(error: ValidationError) -> Violation:
+def _violation(error: ValidationError, faults: Mapping[str, str]) -> Violation:
     error = of_intended_branch(error)
     keyword = error.validator if isinstance(error.validator, str) else "false"
-    return Violation(
-        pointer(error.absolute_path), keyword, pointer(error.absolute_schema_path), _shorten_message(in_words(error))
-    )
+    message = _in_language(error, faults[keyword]) if keyword in faults else in_words(error)
+    return Violation(pointer(error.absolute_path), keyword, pointer(error.absolute_schema_path), _shorten_message(message))
 
 
 def _shorten_message(message: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
 
@@ -36,10 +36,16 @@ class Sentences:
     cut: str = "the answer was cut off at a limit of length: be shorter"
     empty: str = "nothing was filled in: answer by the tool"
     twice: str = "the tool was called more than once: call it once"
+    faults: Mapping[str, str] = field(default_factory=dict)
+    """What is wrong with a value, by keyword of JSON Schema (`false` for what may not be there); else it is said in English.
+
+    `{value}` is the value, `{wanted}` what the keyword says, `{names}` the keys that are missing or too many.
+    """
 
     def changed(self, said: Mapping[str, str]) -> Sentences:
         """Return the table with other sentences in place of some."""
-        return replace(self, **said) if said else self
+        texts: dict[str, str] = dict(said)
+        return replace(self, **texts) if said else self  # type: ignore[arg-type]  # `faults` is no name of a sentence
 
     def fault_of(self, name: str, sentence: str) -> str | None:
         """Return why a sentence cannot be put in the place of another one; `None` if it can."""
@@ -48,6 +54,11 @@ class Sentences:
         if missing := sorted(needs - has):
             return f"it does not say `{missing[0]}`, for which something is put in its place"
         return f"nothing is put in the place of `{min(has - needs)}`" if has - needs else None
+
+
+def filled(sentence: str, **values: str) -> str:
+    """Return a sentence with what is put in its places; braces in the values are no places."""
+    return re.sub(r"\{(\w+)\}", lambda place: values.get(place[1], place[0]), sentence)
 
 
 _PLACEHOLDER = r"\{\w+\}"
@@ -73,7 +84,36 @@ SENTENCES: Mapping[str, Sentences] = {
         cut="ответ оборвался: он слишком длинный, пиши короче",
         empty="ничего не заполнено: ответь вызовом инструмента",
         twice="инструмент вызван несколько раз: вызови его один раз",
+        faults={
+            "type": "{value}: нужен тип {wanted}",
+            "enum": "{value}: нужно одно из {wanted}",
+            "const": "нужно {wanted}",
+            "format": "{value}: нужен формат {wanted}",
+            "pattern": "{value}: не подходит под {wanted}",
+            "minLength": "{value}: слишком коротко, наименьшая длина {wanted}",
+            "maxLength": "{value}: слишком длинно, наибольшая длина {wanted}",
+            "minimum": "{value}: слишком мало, нужно не меньше {wanted}",
+            "maximum": "{value}: слишком много, нужно не больше {wanted}",
+            "exclusiveMinimum": "{value}: слишком мало, нужно больше {wanted}",
+            "exclusiveMaximum": "{value}: слишком много, нужно меньше {wanted}",
+            "multipleOf": "{value}: не кратно {wanted}",
+            "required": "не хватает ключей: {names}",
+            "additionalProperties": "лишние ключи: {names}",
+            "unevaluatedProperties": "лишние ключи: {names}",
+            "minProperties": "слишком мало ключей, нужно не меньше {wanted}",
+            "maxProperties": "слишком много ключей, нужно не больше {wanted}",
+            "minItems": "слишком мало элементов, нужно не меньше {wanted}",
+            "maxItems": "слишком много элементов, нужно не больше {wanted}",
+            "uniqueItems": "есть одинаковые элементы",
+            "contains": "ни один элемент не подходит под {wanted}",
+            "items": "элементов больше, чем описано",
+            "unevaluatedItems": "элементов больше, чем описано",
+            "anyOf": "{value}: не подходит ни один вариант",
+            "oneOf": "{value}: должен подходить ровно один вариант",
+            "not": "{value}: так нельзя, это запрещает {wanted}",
+            "false": "{value}: здесь ничего не может быть",
+        },
     ),
 }
 """By language, as `prompts` of a project names it."""
-NAMES: Final = tuple(field.name for field in fields(Sentences))
+NAMES: Final = tuple(each.name for each in fields(Sentences) if each.name != "faults")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypedDict, TypeVar, cast
@@ -428,7 +429,11 @@ class _SettingsReader:
             known = ", ".join(f'`"{each}"`' for each in SENTENCES)
             self._wrong("prompts", f"it is a language ({known}), or a table of `language` and sentences", word="prompts")
             return EN
-        found = SENTENCES[language]
+        found, faults = SENTENCES[language], said.pop("faults", {})
+        if not isinstance(faults, dict) or not all(isinstance(each, str) and each.strip() for each in faults.values()):
+            self._wrong("prompts.faults", "it is a table of texts by keyword of JSON Schema", word="faults")
+            return EN
+        found = replace(found, faults={**found.faults, **faults})
         for name, sentence in said.items():
             if name not in SENTENCE_NAMES:
                 self._wrong(f"prompts.{name}", "there is no such sentence", nearest(name, SENTENCE_NAMES), word=name)

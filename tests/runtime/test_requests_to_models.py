@@ -14,9 +14,9 @@ import pytest
 from standins import FILLED, KEY, SCHEMA, SHAPES, Standin, ask, completion
 
 import instrc
-from instrc import ModelError, Reply, Request
+from instrc import CompileError, ModelError, Reply, Request
 from instrc.runtime.models.catalogue import model_of  # makes one adapter
-from instrc.runtime.models.fallback import Fallback, Limited  # their counts are looked at
+from instrc.runtime.models.fallback import Fallback, Limited, limited, turn  # their counts are looked at
 from instrc.runtime.models.settings import RequestTable, answer_bound, with_short_thoughts  # what wins over what
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -342,7 +342,7 @@ def test_a_list_of_models_is_one_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("settings", "most"), [({"parallel": 2}, 2), ({"parallel": 1}, 1)])
-def test_no_more_requests_at_the_same_time_than_are_set(settings: Any, most: int) -> None:
+def test_no_more_requests_at_the_same_time_than_are_set(settings: Any, most: int, tmp_path: Path) -> None:
     running = peak = 0
 
     class Slow:
@@ -354,15 +354,14 @@ def test_no_more_requests_at_the_same_time_than_are_set(settings: Any, most: int
             return Reply(None)
 
     async def ask_all() -> None:
-        model = Limited(Slow(), settings)
+        model = Limited(Slow(), "a:1", settings, tmp_path / "models.sqlite")
         await asyncio.gather(*(model.answer(REQUEST) for _ in range(6)))
 
     asyncio.run(ask_all())
     assert peak == most
 
 
-def test_requests_of_a_minute_are_spread() -> None:
-    pytest.importorskip("aiolimiter")
+def test_requests_of_a_minute_are_spread_over_all_who_ask(tmp_path: Path) -> None:
     times: list[float] = []
 
     class Model:
@@ -371,12 +370,52 @@ def test_requests_of_a_minute_are_spread() -> None:
             return Reply(None)
 
     async def ask_all() -> None:
-        model = Limited(Model(), {"rpm": 1200})  # 20 a second
-        await asyncio.gather(*(model.answer(REQUEST) for _ in range(24)))
+        file = tmp_path / "models.sqlite"
+        several = [Limited(Model(), "a:1", {"rpm": 1200}, file) for _ in range(2)]  # 20 a second
+        await asyncio.gather(*(model.answer(REQUEST) for model in several for _ in range(12)))
 
     asyncio.run(ask_all())
     assert times[-1] - times[0] > 0.15
     assert all(later >= earlier for earlier, later in pairwise(times))
+
+
+def test_tokens_of_a_minute_are_counted_by_guess_and_then_by_use(tmp_path: Path) -> None:
+    class Model:
+        async def answer(self, request: Request) -> Reply:  # noqa: ARG002  -- its answer is the same
+            return Reply(None, {"input_tokens": 5_000, "output_tokens": 4_900})
+
+    file = tmp_path / "models.sqlite"
+    asyncio.run(Limited(Model(), "a:1", {"tpm": 10_000}, file).answer(REQUEST))
+    assert turn(file, "a:1 tpm", 10_000, 90, 60.0) == 0.0
+    assert 0.5 < turn(file, "a:1 tpm", 10_000, 200, 60.0) < 1.5
+    assert turn(file, "b:2 tpm", 10_000, 10_000, 60.0) == 0.0
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(ModelError, match="cannot be written") as raised:
+        turn(file, "a:1 tpm", 10_000, 1, 60.0)
+    assert raised.value.retry
+    with pytest.raises(CompileError, match="limit"):
+        limited(Model(), "a:1", {"rpm": 5}, file)
+
+
+def test_a_model_that_one_process_leaves_alone_others_leave_alone_too(tmp_path: Path) -> None:
+    file = tmp_path / "models.sqlite"
+    for told, asked in ((file, ["b:2"]), (tmp_path / "others.sqlite", ["a:1", "b:2"])):
+        first, second = Saying(down(after=60.0), "again"), Saying("b", "b")
+        asyncio.run(Fallback({"a:1": first, "b:2": second}, file).answer(REQUEST))
+        seen: list[str] = []
+
+        class Noting:
+            def __init__(self, words: str, seen: list[str] = seen) -> None:
+                self.words, self.seen = words, seen
+
+            async def answer(self, request: Request) -> Reply:  # noqa: ARG002  -- its answer is the same
+                self.seen.append(self.words)
+                raise down()
+
+        with pytest.raises(ModelError):
+            asyncio.run(Fallback({words: Noting(words) for words in ("a:1", "b:2")}, told).answer(REQUEST))
+        assert seen == asked
 
 
 def test_a_pause_that_is_longer_than_anybody_waits_ends_the_attempts() -> None:

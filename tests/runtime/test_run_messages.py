@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from instrc import Reply, Request
 from instrc.runtime.activities import complaints  # as the adapters of providers find them
 from instrc.runtime.models.batching import Batching
 from instrc.text.jsontext import dumps
+from instrc.text.sentences import SENTENCES
 
 THINKING = {
     "type": "object",
@@ -199,6 +202,32 @@ def test_a_call_that_is_not_full_is_sent_when_it_has_waited_long_enough() -> Non
 
     asyncio.run(both())
     assert asked == [["step1_a_item1", "step1_a_item2"]]
+
+
+def test_what_is_wrong_with_an_answer_is_said_in_the_language_of_the_project(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.instrc.prompts]\nlanguage = "ru"\nfaults = { minimum = "мало: {value}" }')
+    program = tmp_path / "it.aug"
+    properties = 'text: { type: "string", maxLength: 4 }, n: { type: "integer", minimum: 1 }, "{day}": { format: "date" }'
+    program.write_text(f'@{{ title: "A", type: "object", properties: {{ {properties} }}, required: ["text", "n", "{{day}}"] }}')
+    model = instrc.Scripted([{"text": "Hello", "n": 0}, {"text": "Hi", "n": 1, "{day}": "2026-01-01"}])
+    run = instrc.run(program, model=model, checks={"a": lambda value: "it is wrong" if value.get("n") == 0 else None})
+    assert run.status == "done"
+    said = model.sent[1].message
+    assert "Твой последний ответ, он не принят:" in said
+    assert '* в /text: "Hello": слишком длинно, наибольшая длина 4\n' in said
+    assert "* в /n: мало: 0\n" in said
+    assert '* в /: не хватает ключей: "{day}"\n' in said
+    assert "* в /: it is wrong\n" in said
+    [rejected] = [event for event in run.trace if event["event"] == "rejected"]
+    assert '"Hello" is too long' in [each["message"] for each in rejected["complaints"]]
+
+
+@pytest.mark.parametrize("language", sorted(SENTENCES.keys() - {"en"}))
+def test_each_keyword_has_a_sentence_in_each_other_language(language: str) -> None:
+    asserted = {"type", "enum", "const", "required", "minimum", "maxLength", "pattern", "format", "items", "false", "anyOf"}
+    faults = SENTENCES[language].faults
+    assert asserted <= faults.keys()
+    assert all(set(re.findall(r"\{(.*?)\}", sentence)) <= {"value", "wanted", "names"} for sentence in faults.values())
 
 
 def test_asynchronous_code_is_told_what_to_await() -> None:

@@ -113,6 +113,7 @@ def test_no_pyproject_and_none_of_ours_mean_no_settings(files: Files) -> None:
         ("[tool.instrc.run]\nmodel = []", "run.model", 2),
         ('[tool.instrc]\nprompts = "klingon"', "prompts", 2),
         ('[tool.instrc.prompts]\nknow = "x"', "prompts.know", 2),
+        ('[tool.instrc.prompts]\nfaults = "x"', "prompts.faults", 2),
         ('[tool.instrc.prompts]\nwrite = "Write it."', "prompts.write", 2),
         ('[tool.instrc.prompts]\nknown = "So {far}:"', "prompts.known", 2),
         ("[tool.instrc.run]\ntemperature = -1", "run.temperature", 2),

@@ -11,6 +11,7 @@ from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
 from instrc.runtime.models.batching import Batching
+from instrc.runtime.models.database import MODELS_FILE
 from instrc.runtime.models.fallback import Fallback, Limited, limited
 from instrc.runtime.models.model import Model, Sample, Scripted
 from instrc.runtime.models.provider import Provider
@@ -43,7 +44,7 @@ def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Mod
     """
     parts = [part.strip() for part in re.split(_NEXT, words)]
     if len(parts) > 1:
-        return Fallback({part: model_of(part, folder, table) for part in parts})
+        return Fallback({part: model_of(part, folder, table) for part in parts}, None if table is None else folder / MODELS_FILE)
     kind, _, rest = words.partition(":")
     if kind == "sample" and not rest:
         return Sample()
@@ -53,7 +54,7 @@ def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Mod
         module, _, name = ADAPTERS[kind].partition(":")
         adapter: Callable[..., Model] = getattr(import_module(module), name)
         settings = (table or RequestTable()).of_model(words)
-        return limited(adapter(rest, settings=settings), words, settings)
+        return limited(adapter(rest, settings=settings), words, settings, folder / MODELS_FILE)
     known = ", ".join(["`sample`", "`scripted:FILE`", *(f"`{name}:MODEL`" for name in ADAPTERS)])
     near = tuple(f"{name}:{rest}" if rest else name for name in nearest(kind, ("sample", "scripted", *ADAPTERS)))
     raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=f"models are {known}", nearest=near)])

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
+import sqlite3
+from collections.abc import Awaitable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from time import monotonic
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from time import time
+from typing import Final
 from weakref import WeakKeyDictionary
 
-from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.runtime.models.database import require_file, transaction
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
 from instrc.vibes.settings import RequestSettings
-
-if TYPE_CHECKING:
-    from aiolimiter import AsyncLimiter
 
 FAILURES: Final = 3
 """Failures in a row after which a model is left alone for a while, where another one can be asked."""
@@ -26,15 +24,19 @@ _ELSEWHERE = frozenset({"refused", "quota", "context", "loading", "unreadable", 
 """Codes of failures that another model may not have, though this one always will."""
 
 
+_RESTS: Final = "rests (words TEXT PRIMARY KEY, until REAL)"
+
+
 class Fallback:
     """Models in order: the next one is asked where one is down, out of quota, has too little context, or refuses.
 
     What it is sent that is wrong for every model (a status such as 400 or 401) goes to no other one.
     """
 
-    def __init__(self, models: Mapping[str, Model]) -> None:
-        """`models` by their words, the first choice first."""
+    def __init__(self, models: Mapping[str, Model], file: Path | None = None) -> None:
+        """`models` by their words, the first choice first; in `file` processes tell each other which ones are left alone."""
         self.models = dict(models)
+        self.file = file
         self._failed: dict[str, int] = {}
         self._until: dict[str, float] = {}
 
@@ -42,12 +44,14 @@ class Fallback:
         """Answer a request by the first model that can, or raise the `ModelError` of the last one."""
         request = replace(request, model=None)  # these are the words of all of them
         notes: list[str] = []
-        rested = [words for words in self.models if self._until.get(words, 0.0) <= monotonic()]
+        if self.file is not None and self.file.exists():
+            await asyncio.to_thread(self._hear, self.file)
+        rested = [words for words in self.models if self._until.get(words, 0.0) <= time()]
         for words in (asked := rested or list(self.models)):
             try:
                 reply = await self.models[words].answer(request)
             except ModelError as error:
-                self._note(words, error)
+                await asyncio.to_thread(self._note, words, error)
                 if words == asked[-1] or not (error.retry or error.code in _ELSEWHERE):
                     raise
                 notes.append(f"`{words}` gave no answer ({error}): the next model was asked")
@@ -61,20 +65,44 @@ class Fallback:
         self._failed[words] = self._failed.get(words, 0) + 1
         if error.after is not None or error.code == "quota" or self._failed[words] >= FAILURES:
             cooldown = getattr(self.models[words], "settings", {}).get("cooldown", COOLDOWN)
-            self._until[words] = monotonic() + max(cooldown, error.after or 0.0)
+            self._until[words] = time() + max(cooldown, error.after or 0.0)
             self._failed[words] = FAILURES - 1  # then one request tries it: another failure is enough
+            if self.file is not None:
+                with suppress(sqlite3.Error, OSError), transaction(self.file, _RESTS) as database:
+                    database.execute("INSERT OR REPLACE INTO rests VALUES (?, ?)", (words, self._until[words]))
+
+    def _hear(self, file: Path) -> None:
+        """Take over which models other processes of the project leave alone."""
+        with suppress(sqlite3.Error), transaction(file, _RESTS) as database:
+            for words, until in database.execute("SELECT words, until FROM rests WHERE until > ?", (time(),)):
+                self._until[words] = max(until, self._until.get(words, 0.0))
 
 
-# How often one model is asked by this process: requests and tokens a minute, and requests at the same time.
+# How often one model is asked: requests and tokens a minute by all processes of a project, requests at the same time by this one.
 
 
-@dataclass(slots=True)
-class _Limits:
-    """The limits of one event loop."""
+_TURNS: Final = "turns (key TEXT PRIMARY KEY, next REAL)"
+"""By model and setting: when what is asked already is paid off, in seconds since 1970."""
 
-    parallel: asyncio.Semaphore | None = None
-    requests: AsyncLimiter | None = None
-    tokens: AsyncLimiter | None = None
+
+def turn(file: Path, key: str, per_minute: float, amount: float, ahead: float) -> float:
+    """Take a turn, and return how many seconds to wait for it; what takes less than `ahead` seconds may be taken at once.
+
+    That is the generic cell rate algorithm: one number says all about the past, and every process of the project shares it.
+    """
+    now, cost = time(), amount * MINUTE / per_minute
+    try:
+        with transaction(file, _TURNS) as database:
+            row = database.execute("SELECT next FROM turns WHERE key = ?", (key,)).fetchone()
+            due = max(row[0] if row else 0.0, now) + cost
+            database.execute("INSERT OR REPLACE INTO turns VALUES (?, ?)", (key, due))
+    except sqlite3.Error as error:
+        message = f"`{file}`, where requests are counted, cannot be written: {error}"
+        raise ModelError(message, code="unavailable", retry=True) from error
+    return max(due - now - ahead, 0.0)
+
+
+MINUTE: Final = 60.0
 
 
 @dataclass(slots=True)
@@ -82,48 +110,45 @@ class Limited:
     """A model that waits for its turn before it is asked."""
 
     model: Model
+    words: str
     settings: RequestSettings
-    _loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Limits] = field(default_factory=WeakKeyDictionary)
+    file: Path
+    _gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = field(default_factory=WeakKeyDictionary)
     """Each loop has its own, since none of them can be shared."""
 
     async def answer(self, request: Request) -> Reply:
         """Answer a request when the limits allow it."""
-        loop = asyncio.get_running_loop()
-        limits = self._loops.get(loop) or self._loops.setdefault(loop, _limits_of(self.settings))
-        gate: AbstractAsyncContextManager[object] = limits.parallel or nullcontext()
+        gate: AbstractAsyncContextManager[object] = nullcontext()
+        if "parallel" in self.settings:
+            gate = self._gates.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self.settings["parallel"]))
+        rpm, tpm = self.settings.get("rpm"), self.settings.get("tpm")
         async with gate:
-            if limits.requests is not None:
-                await limits.requests.acquire()
-            if limits.tokens is not None:  # by estimate, since nobody knows yet what the answer takes
-                await limits.tokens.acquire(min(len(request.message) / 4 + 256, limits.tokens.max_rate))
-            return await self.model.answer(request)
+            if rpm is not None:  # one second's share at once
+                await asyncio.sleep(await self._turn("rpm", rpm, 1, max(1.0, MINUTE / rpm)))
+            guess = len(request.message) / 4 + _ANSWER  # nobody knows yet what the answer takes
+            if tpm is not None:
+                await asyncio.sleep(await self._turn("tpm", tpm, min(guess, tpm), MINUTE))
+            reply = await self.model.answer(request)
+            if tpm is not None and reply.usage:
+                await self._turn("tpm", tpm, sum(reply.usage.values()) - min(guess, tpm), MINUTE)
+            return reply
+
+    def _turn(self, name: str, per_minute: float, amount: float, ahead: float) -> Awaitable[float]:
+        return asyncio.to_thread(turn, self.file, f"{self.words} {name}", per_minute, amount, ahead)
 
 
-def _limits_of(settings: RequestSettings) -> _Limits:
-    made = _Limits(asyncio.Semaphore(settings["parallel"]) if "parallel" in settings else None)
-    if "rpm" in settings or "tpm" in settings:
-        from aiolimiter import AsyncLimiter  # an extra; `limited` has told if it is missing
-
-        if "rpm" in settings:
-            made.requests = AsyncLimiter(max(settings["rpm"] / 60, 1), max(60 / settings["rpm"], 1))  # one second's share at once
-        made.tokens = AsyncLimiter(settings["tpm"], 60) if "tpm" in settings else None
-    return made
+_ANSWER: Final = 256
+"""Tokens of an answer, where it is guessed."""
+_limited: dict[tuple[str, str, Path], Limited] = {}
+"""By the words of a model, its limits and the project: every run of this process shares them."""
 
 
-_limited: dict[tuple[str, str], Limited] = {}
-"""By the words of a model and its limits: every run of this process shares them."""
-
-
-def limited(model: Model, words: str, settings: RequestSettings) -> Model:
-    """Return a model with the limits that are set for it, if there are any."""
+def limited(model: Model, words: str, settings: RequestSettings, file: Path) -> Model:
+    """Return a model with the limits that are set for it, if there are any; all processes count in one file."""
     limits = {name: settings[name] for name in ("parallel", "rpm", "tpm") if name in settings}
     if not limits:
         return model
-    if "rpm" in limits or "tpm" in limits:
-        try:
-            import aiolimiter  # noqa: F401  -- an extra
-        except ImportError:
-            found = problems.settings.MissingExtra(feature="`rpm` and `tpm`", extra="limits", package="aiolimiter")
-            raise CompileError([found]) from None
-    made = _limited.setdefault((words, repr(limits)), Limited(model, settings))
+    if limits.keys() != {"parallel"}:
+        require_file(file, _TURNS, "limit")
+    made = _limited.setdefault((words, repr(limits), file), Limited(model, words, settings, file))
     return replace(made, model=model)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn, Protocol, cast
 
 from instrc.runtime.interpreter.documents import Complaint, ModelCommand, bare_name
 from instrc.runtime.models.cache import AnswerCache
+from instrc.schema.validation import validate
 from instrc.text import arguments
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
-from instrc.text.sentences import EN, Sentences
+from instrc.text.sentences import EN, Sentences, filled
 from instrc.tools.python_values import JsonLike, json_of
 from instrc.vibes.settings import RequestSettings
 
@@ -109,17 +109,26 @@ def model_message(command: ModelCommand, sentences: Sentences = EN) -> str:
         parts.append(_ruled(sentences.rejected, command["rejected"]))
     if command["complaints"]:
         heading = sentences.not_accepted if command["rejected"] is None else sentences.wrong
-        faults = [
-            _filled(sentences.fault, place=each["pointer"] or "/", reason=each["message"]) for each in command["complaints"]
-        ]
+        found = _in_language(command, sentences)
+        faults = [filled(sentences.fault, place=each["pointer"] or "/", reason=each["message"]) for each in found]
         parts.append("\n".join([heading, *faults]))
     parts.append(_request(command, sentences))
     return "\n\n".join(parts) + "\n"
 
 
-def _filled(sentence: str, **values: str) -> str:
-    """Return a sentence with what is put in its places; braces in the values are no places."""
-    return re.sub(r"\{(\w+)\}", lambda place: values.get(place[1], place[0]), sentence)
+def _in_language(command: ModelCommand, sentences: Sentences) -> list[Complaint]:
+    """Return what is wrong with an answer, what its schema says in the language of the sentences: it is recorded in English."""
+    found, rejected, schema = command["complaints"], command["rejected"], command["schema"]
+    if not sentences.faults or rejected is None:
+        return found
+    english, ours = validate(rejected, schema), validate(rejected, schema, faults=sentences.faults)
+    said = {(a.instance, a.message): b.message for a, b in zip(english, ours, strict=True)}
+    made: list[Complaint] = []
+    for each in found:
+        message = said.get((each["pointer"], each["message"]), each["message"])
+        if {**each, "message": message} not in made:
+            made.append({**each, "message": message})
+    return made
 
 
 def tool_name(chunk: str, steps: Sequence[str], only: str | None) -> str:
@@ -138,7 +147,7 @@ def _request(command: ModelCommand, sentences: Sentences) -> str:
     steps = [f"`{step}`" for step in command["steps"]] or [sentences.answer]
     what = sentences.join.join(filter(None, [", ".join(steps[:-1]), steps[-1]]))
     again, round_ = command["complaints"], command["previous"] is not None
-    return _filled(sentences.write_again if again else sentences.write_round if round_ else sentences.write, what=what)
+    return filled(sentences.write_again if again else sentences.write_round if round_ else sentences.write, what=what)
 
 
 # A model that reads its answers from a file: for tests and demonstrations. It keeps what it was sent.
