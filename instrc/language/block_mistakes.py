@@ -14,10 +14,9 @@ from instrc.problems import blocks, punctuation, statements
 from instrc.text.limits import HEAD_TOKENS
 
 _HEADS = frozenset({"UNTIL", *BLOCK})
-EACH_NUMBER = "write `each i in 3 { … }` for three at the same time, `repeat { … } until round is 3` for one after the other"
+EACH_NUMBER = "write `each i in 3 { … }` for three at the same time, `repeat i in 3 { … }` for one after the other"
 BEHIND_BRACES = "the condition and the bound stand behind the braces: `repeat { … } until PATH max 3`"
 _FIRST_VALUES = "values before the first round stand in braces behind the body: `repeat { … } from { NAME: VALUE } until PATH`"
-_TWO_BOUNDS = "compare with one number at a time: `PATH >= 3 and PATH <= 5`"
 ONE_ELEMENT = "an element has one name, and no number: `each NAME in PATH { … }`"
 _IN_BRACES = "what is to run stands in braces, without a colon or a word before them: `{FORM}`"
 _FOR_ALL = "it runs for every element: choose in the braces, `each NAME in PATH { when NAME.… { … } }`"
@@ -31,10 +30,11 @@ _WORDS = {
     ("when", "matches"): 'write `PATH @ { pattern: "…" }`',
     ("when", "isnt"): "write `is not`: `PATH is not VALUE`",
     ("when", "between"): "write `PATH >= 3 and PATH <= 5`",
-    ("when", "<"): _TWO_BOUNDS,
-    ("when", ">"): _TWO_BOUNDS,
-    ("when", "<="): _TWO_BOUNDS,
-    ("when", ">="): _TWO_BOUNDS,
+    **dict.fromkeys([("when", sign) for sign in ("<", ">", "<=", ">=")], blocks.TWO_BOUNDS),
+    **dict.fromkeys([("when", word) for word in ("greater", "more", "above", "over")], "write `PATH > 3`"),
+    **dict.fromkeys([("when", word) for word in ("less", "below", "under")], "write `PATH < 3`"),
+    ("when", "unless"): "write `and` and the opposite: `PATH is false`, `PATH is not VALUE`",
+    ("when", "xor"): "write `A is not B` for two paths to true or false",
     ("when", "equals"): "write `PATH is VALUE`",
     ("when", "are"): "write `PATH is VALUE`",
     ("when", ","): "write `and` between two conditions, `or` for one of two",
@@ -104,6 +104,8 @@ def incomplete(view: View, word: str, missing: str, advice: str = "") -> Slip:
     token = view.token
     at = view.gap() if token.kind == END else view.span(token)
     advice = advice or _WORDS.get((word, view.text(token)), "")
+    if not advice and word == "when" and view.text(token) in {"AND", "OR"}:
+        advice = f"write `{view.text(token).lower()}` in lower case"
     number = view.following if token.kind == "LPAR" else token
     if not advice and word in {"each", "repeat"} and number.kind == "NUMBER" and view.before() in {"EACH", "REPEAT"}:
         advice = EACH_NUMBER
@@ -149,7 +151,7 @@ def _foreign_operator(view: View, head: Head) -> Slip:
     return None
 
 
-_WRITTEN = {"!=": "is not", "!==": "is not", "&&": "and", "&": "and", "=>": ">=", "=<": "<="}
+_WRITTEN = {"≥": ">=", "≤": "<=", "≠": "is not", "!=": "is not", "!==": "is not", "&&": "and", "&": "and", "=>": ">=", "=<": "<="}
 """How signs of other languages are written in a condition."""
 _KINDS = {"is not": ("IS", "NOT"), "and": ("AND",), ">=": ("COMPARE",), "<=": ("COMPARE",)}
 
@@ -174,13 +176,20 @@ def _condition(view: View, head: Head) -> Slip:
         return incomplete(view, head.word, "a schema", said)
     if view.before() == "COMPARE":
         return blocks.BadCondition(at=view.gap() if token.kind == END else view.span(token), slip="number"), to_braces(view)
-    if view.before() in {"OR", "AND"} and token.kind in {"STRING", "NUMBER", "TRUE", "FALSE", "NULL"}:
-        return blocks.BadCondition(at=view.span(token), slip="or", word=view.text(token)), to_braces(view)
+    doubled = view.before(2) in {"OR", "AND"} and view.text(view.read[-1]) == "is"  # it was read as a name
+    if (doubled or view.before() in {"OR", "AND"}) and token.kind in {"STRING", "NUMBER", "TRUE", "FALSE", "NULL"}:
+        return blocks.BadCondition(at=view.span(token), slip="or", word=f"is {view.text(token)}"), to_braces(view)
+    if view.before() in {"OR", "AND"} and view.text(token) in {"<", "<=", ">", ">="}:
+        word = f"{view.text(token)} {view.text(view.following)}"
+        return blocks.BadCondition(at=view.span(token), slip="or", word=word), to_braces(view)
     if view.before() in {"IS", "NOT"}:
         at = view.gap() if token.kind == END else view.span(token)
         return blocks.BadCondition(at=at, slip="scalar", word=view.text(token)), to_braces(view)
     if (head.first or view.before() in {"OR", "AND"}) and token.kind == "LPAR":
-        return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), to_braces(view)
+        slip = blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word, joined=_is_joined(view))
+        return slip, to_braces(view)
+    if head.first and token.kind == "NUMBER" and view.following.kind == "COMPARE":
+        return blocks.BadCondition(at=view.span(token), slip="bounds", word=head.word), to_braces(view)
     if token.kind == "LPAR" and view.before() == "NAME":
         return blocks.BadCondition(at=view.span(view.read[-1]), slip="call", word=head.word), to_braces(view)
     if (head.first or view.before() in {"OR", "AND"}) and token.kind == "LBRACE":
@@ -190,6 +199,18 @@ def _condition(view: View, head: Head) -> Slip:
             at=view.span(token) if token.kind != END else view.gap(), slip="value", word=head.word
         ), to_braces(view)
     return incomplete(view, head.word, "`{`") if head.kind == "WHEN" and view.accepts("LBRACE") else None
+
+
+def _is_joined(view: View) -> bool:
+    """Tell whether the brackets that open here hold an `or`, and an `and` stands before or behind them."""
+    level, alternative, joined = 0, False, view.before() == "AND"
+    for token in view.tokens[view.place : view.place + HEAD_TOKENS]:
+        level += (token.kind in OPENING) - (token.kind in CLOSING)
+        if not level:
+            behind = view.tokens[view.tokens.index(token) + 1]
+            return alternative and (joined or view.text(behind) == "and")
+        alternative = alternative or view.text(token) in {"or", "||"}
+    return False
 
 
 _WITH_ELSE = frozenset({"WHEN", "TRY"})
@@ -231,7 +252,8 @@ def stray_else(view: View) -> Slip:
         again = view.tokens.index(before) - 1
         if again > 0 and view.text(view.tokens[again]) == view.text(view.tokens[again - 1]) != "}":
             return statements.RepeatedWord(at=view.span(view.tokens[again]), word=view.text(view.tokens[again])), GIVE_UP
-        return blocks.StrayElse(at=view.span(before)), GIVE_UP
+        block = view.word_of_block(view.tokens.index(before) - 1)
+        return blocks.StrayElse(at=view.span(before), block=view.text(block) if block else ""), GIVE_UP
     if found := _line_of(view, opening):
         return found
     if name := _name_before(view, view.tokens.index(opening)):
@@ -379,6 +401,9 @@ def block_slip(view: View) -> Slip:
             return _repeat(view, head)
         case "TRY" if head.closed:
             return _without_else(view, head)
+        case "RACE" if view.token.kind == "SEMICOLON" and view.text(view.following) == "or":
+            advice = f"remove the `;`: `{blocks.FORMS['race']}`"
+            return incomplete(view, head.word, "its `or`", advice)[0], TokenRepair((view.one("OR"),), 2)
         case "RACE" if view.accepts("OR"):
             return incomplete(view, head.word, "`or` and a second pair of braces")
         case "TRY" | "RACE" | "DO" if not head.closed or view.accepts("LBRACE"):

@@ -196,6 +196,8 @@ def _with_key(view: View, last: Token) -> str:
     while end + 1 < len(view.tokens) and view.tokens[end].kind == "DOT" and view.tokens[end + 1].kind == "NAME":
         end += 2
     path = view.source.text[last.start : view.tokens[end - 1].end]
+    if view.tokens[end].kind == "COLON" and len(path) < HINTED_PATH:
+        return ": { ".join(path.split(".")) + ": …" + " }" * path.count(".")
     return f"{view.text(view.tokens[end - 1])}: {path}" if end > view.place and len(path) < HINTED_PATH else ""
 
 

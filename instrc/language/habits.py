@@ -223,8 +223,8 @@ _MARK = r"[ \t]*(>>>|>|\$|[-*•‣▪◦]|\d+[.:)]|\d+(?=[ \t]+(?:\w|\"|')))[ \
 _COMMENT = r"\s*(//|/\*|\Z)"
 
 
-_ODD_VERSION = r"\s*(language[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|[vV]\d[\w.]*))"
-"""A version of the language that is no whole number."""
+_ODD_VERSION = r"\s*((?!language[ \t]+-?\d)(?i:language)[ \t]*:?[ \t]*(?:\"[^\"\n]*\"|'[^'\n]*'|[vV]?\d[\w.]*))"
+"""A version of the language that is no whole number, or that another word or sign stands before."""
 
 
 def other_file(source: Source) -> Problem | None:
@@ -323,6 +323,7 @@ def _row(source: Source, row: Sequence[surface.Statement], *, top: bool) -> Iter
         problem = (
             _second_input(before if joined else None, statement)
             or (_repeated(statement, following) if joins[at + 1] else None)
+            or (_race_without_braces(row[at : at + 3]) if joins[at + 1] else None)
             or _mistake(source, row, at, before if joined else None, following, top=top)
         )
         skip = problem is not None
@@ -351,7 +352,7 @@ def _mistake(
         ):
             return problems.blocks.MisplacedDeadline(at=span, word=text, place="words")
         case surface.Name("else", span) if joined:
-            return problems.blocks.StrayElse(at=span)
+            return problems.blocks.StrayElse(at=span, block="" if before is None else _block_word(before))
         case surface.Name("Fail") if joined and isinstance(reason := first_of(following), surface.Literal):
             return unbracketed_reason(reason.span)
         case surface.Name(text, span) if (
@@ -383,6 +384,18 @@ def _mistake(
     if joined and before is None and (told := prose(source, row, at)) is not None:
         return told
     return _unseparated(before, statement)
+
+
+def _race_without_braces(row: Sequence[surface.Statement]) -> Problem | None:
+    """Return the problem of `race Draft(a) or Write(a)`, which was read as statements: names, and calls between them."""
+    word, *others = [first_part(each) for each in row]
+    names = [each.text for each in (word, others[-1]) if isinstance(each, surface.Name)]
+    at = row[1].span
+    return (
+        problems.blocks.IncompleteBlock(at=at, word="race", missing="braces around each branch")
+        if names == ["race", "or"]
+        else None
+    )
 
 
 def _repeated(statement: surface.Statement, following: surface.Statement | None) -> Problem | None:

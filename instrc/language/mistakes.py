@@ -67,7 +67,8 @@ def value_beside(view: View) -> Slip:
     last, word = view.read[-1], view.text(token)
     at = view.span(token)
     if word == "else" and last.kind == "RBRACE" and following.kind in {"LBRACE", "WHEN"}:
-        return blocks.StrayElse(at=at), GIVE_UP
+        block = view.word_of_block(view.place - 1)
+        return blocks.StrayElse(at=at, block=view.text(block) if block else ""), GIVE_UP
     if word == "max" and following.kind == "NUMBER" and last.kind == "RPAR":
         bound = f"`@ {{ maxItems: {view.text(following)} }}`, which bounds a plan"
         return punctuation.UnexpectedText(at=at, what="`max`", expected=bound), GIVE_UP

@@ -40,7 +40,7 @@ SIGN_KINDS = {"(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB", "{": "LBRACE",
 SIGN_KINDS |= {",": "COMMA", ";": "SEMICOLON", ":": "COLON", "|": "VBAR", "=": "EQUAL", "@": "AT", ".": "DOT"}
 DASHES = "−–—‐‑‒―"
 """Signs that look like `-`: of a number, of a list, between two stages."""
-OPERATORS = frozenset("-+*/%<>!?&^~$\\.,") | frozenset(DASHES)
+OPERATORS = frozenset("-+*/%<>!?&^~$\\.,≥≤≠") | frozenset(DASHES)
 """Characters that are operators elsewhere."""
 FOREIGN_OPERATOR = re.compile(
     r"(?P<COMPARISON>===?|!==?|:=)|(?P<ARROW>--?>|=>|<-|\|>|>>|[→⇒➔➜⟶⟹])|"

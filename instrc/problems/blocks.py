@@ -19,6 +19,7 @@ FORMS = {
     "do": "do { … }",
 }
 """How each block is written."""
+TWO_BOUNDS = "compare with one number at a time: `PATH >= 3 and PATH <= 5`"
 MORE_BRANCHES = "for one more branch write `else when CONDITION { … }` before the last `else`"
 """What to do where a block has a second `else`, or a second pair of braces behind it."""
 
@@ -26,7 +27,15 @@ MORE_BRANCHES = "for one more branch write `else when CONDITION { … }` before 
 class StrayElse(Problem):
     name = "stray-else"
     message = "this `else` belongs to no block"
-    hint = MORE_BRANCHES
+
+    block: str = ""
+    """The word that begins the block before it."""
+
+    @property
+    def hint(self) -> str | None:
+        if self.block in {"each", "race", "do"}:
+            return f"`{self.block}` has no `else`: write `try {{ … }} else {{ … }}` around it for what is done if it fails"
+        return MORE_BRANCHES
 
 
 class MissingElse(Problem):
@@ -110,6 +119,8 @@ class StrayWord(Problem):
             return "`in` follows the name of an element: `each NAME in PATH { … }`"
         if self.word in {"until", "while"}:
             return "write `repeat { … } until PATH` to run a block again"
+        if self.block == "repeat":
+            return "a bound belongs to a condition: `repeat { … } until PATH max 3`; `repeat i in 3 { … }` has its own"
         if self.block == "each":
             return "write it before the braces: `each NAME in PATH max 5 { … }`"
         return "only `each` and `repeat` have a bound: `repeat { … } until PATH max 3`"
@@ -201,17 +212,19 @@ class WrongFirstValue(Problem):
     nearest: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
     """The names of the body that lead to a step or a block."""
+    misfit: bool = False
+    """Whether the value is one that the schema of the name excludes."""
 
     @property
     def hint(self) -> str | None:
         if self.nearest:
             return did_you_mean(self.nearest)
+        if self.misfit:
+            return "give a whole value of its schema, or leave the name out: it is `null` in the first round then"
         names = ", ".join(f"`{name}`" for name in self.known[:8])
-        return (
-            f"names that can have one: {names}"
-            if names
-            else "`from` gives values to names of the body: `from { draft: outline }`"
-        )
+        if not names:
+            return "`from` gives values to names of the body: `from { draft: outline }`"
+        return f"names that can have one: {names}; a member of one is given in braces, `{self.known[0]}: {{ … }}`"
 
 
 class KeepOverMax(Problem):
@@ -352,10 +365,12 @@ class BadCondition(Problem):
     name = "bad-condition"
 
     slip: str
-    """`brackets`, `call`, `range`, `scalar`, `list`, `number`, `or` or `value`."""
+    """`brackets`, `call`, `range`, `scalar`, `list`, `number`, `or`, `bounds` or `value`."""
     word: str = "when"
     empty: bool = False
     """Whether it is a list of nothing."""
+    joined: bool = False
+    """Whether an `or` in brackets is joined with more by `and`."""
 
     @property
     def message(self) -> str:
@@ -376,6 +391,8 @@ class BadCondition(Problem):
     @property
     def hint(self) -> str | None:
         match self.slip:
+            case "brackets" if self.joined:
+                return "`and` joins before `or`: write `A and B or A and C` for `A and (B or C)`, or one `when` in another"
             case "brackets":
                 return "remove the brackets"
             case "call" if self.at and (instead := _CALLED.get(self.at.text.casefold())):
@@ -393,7 +410,9 @@ class BadCondition(Problem):
             case "number":
                 return "write a number: `PATH >= 8`; two paths are compared by `is` and `is not` only"
             case "or":
-                return f"write the path again: `PATH is … or PATH is {self.word}`"
+                return f"write the path again: `PATH {self.word}`"
+            case "bounds":
+                return "the path comes first: `PATH > 3`, `PATH >= 3 and PATH <= 5`"
             case _ if self.word == "in":
                 return "write the path of a list that a step or an `input` gives: `each NAME in found.items { … }`"
             case _:
@@ -419,6 +438,8 @@ def _scalar(word: str) -> str | None:
         return f"write `{constant}`"
     if word in {"in", "one"}:
         return "write `PATH @ { enum: […] }` for one of several values"
+    if word in {"<", "<=", ">", ">="}:
+        return f"write `PATH {word} …` without `is`"
     if word == "empty":
         return 'write `""` for an empty text; of a list `PATH @ { maxItems: 0 }`'
     return f'write a text in quotes: `is "{word}"`' if word.isidentifier() else "write one of these"

@@ -46,9 +46,13 @@ class RepeatedName(Problem):
     """Whether two arguments have it, of which one may be a member of an object that is read."""
     tool: bool = False
     """Whether it is a tool of a plan."""
+    inner: bool = False
+    """Whether a block defines it again that sees the first one."""
 
     @property
     def hint(self) -> str | None:
+        if self.inner:
+            return "a name keeps its value: choose another one; what the last round gave is `previous.NAME` in a `repeat`"
         if self.tool:
             return "name each tool once: a plan can use it any number of times"
         return "give one of them a label of its own: `label: …`" if self.argument else "rename one of them"
@@ -83,7 +87,7 @@ _ENDS = {
 """How graphs of other systems begin and end."""
 _IN_BLOCKS = {
     "error": "it exists in the `else` of a `try`: `try { … } else { Draft(error) }`",
-    "round": "it exists in a `repeat`: `repeat { … } until round is 3`",
+    "round": "it exists in a `repeat`, where it counts the rounds; in an `each` the element is the number, `each i in 3 { … }`",
     "previous": "it exists in the braces of a `repeat`; to read it later, name the block: `const last = repeat { … } until PATH`",
     "rounds": "it exists between the braces of a `repeat` and of its `else`",
     "break": "a block runs to its end; `repeat { … } until PATH` ends when the condition holds",
@@ -93,6 +97,7 @@ _IN_BLOCKS = {
     "pass": "a block ends with a value; write `null` for nothing",
 }
 """Names that exist only in blocks, and words that end a block in other languages."""
+_OF_ROUNDS = frozenset({"round", "rounds", "previous"})
 _FAILURES = frozenset({"e", "err", "ex", "exc", "exception"})
 _LOOPS = frozenset({"forEach", "for_each", "map", "flatMap"})
 """Functions of other languages that process each element of a list."""
@@ -110,7 +115,7 @@ class UnknownName(Problem):
     element: bool = False
     """Whether that block calls its element so."""
     other: str = ""
-    """`try` or `repeat`, if the name is read in the `else` of the block that defines it in its first body."""
+    """`try` or `repeat`, if the name is read in the `else` of the block that defines it in its first body; `from`, if there."""
 
     unread: Span | None = None
     """The definition of the nearest name, if nothing reads it: that may be the one that is misspelt."""
@@ -147,6 +152,8 @@ class UnknownName(Problem):
             return f"write `{FOREIGN_VALUES[self.word]}`"
         if self.word in _ENDS:
             return _ENDS[self.word]
+        if self.word in _OF_ROUNDS:
+            return _IN_BLOCKS[self.word]
         if self.word == "race" and re.match(r"[(\w]", self._next()):
             return "write `race { … } or { … }`"
         if not self.nearest and (told := self._of_word_of_other_languages()):
@@ -189,9 +196,11 @@ class UnknownName(Problem):
             return "its block has failed, so it has no value here: what is known is `error`"
         if self.other == "repeat":
             return "it is a name of each round: `rounds` lists what all of them gave"
+        if self.other == "from":
+            return f"values before the first round come from outside the block: `from {{ {self.word}: VALUE }}`"
         if self.element:
             return "an element exists in its block only; name the block to read its list of values: `const all = each … { … }`"
-        return "make it the value of the block: `const NAME = when … { … }`"
+        return "make it the value of its block, and give the block a name: `const found = when … { … }`"
 
     def _advice(self) -> str:
         """Return the way out where no other name is near: by how the name is used."""

@@ -228,7 +228,7 @@ class BadNumber(Problem):
     @property
     def hint(self) -> str | None:
         if self.at and ".." in self.at.text:
-            return "for 1, 2, 3 at the same time write `each i in 3 { … }`, one after the other `repeat { … } until round is 3`"
+            return "for 1, 2, 3 at the same time write `each i in 3 { … }`, one after the other `repeat i in 3 { … }`"
         return "write numbers as in JSON: `3`, `0.5`, `-1e6`"
 
 

@@ -228,6 +228,8 @@ class NotAValue(Problem):
     """Whether it is a `Fail`, which ends its block."""
     named: Span | None = None
     """What it only names, where its definition says so: `Check` of `const c = Check;`."""
+    literal: bool = False
+    """Whether it is the name of a literal."""
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -249,6 +251,8 @@ class NotAValue(Problem):
             return 'for values that are known, write `@ { properties: { NAME: { enum: ["a", "b"] } } }` after the step'
         if self.failing:
             return "put it into a `try`, and the steps after it into the `else`, which reads `error`"
+        if self.literal:
+            return "write what it stands for here: `each i in 3 { … }`, `PATH is 3`"
         if self.nearest:
             return did_you_mean(self.nearest)
         if self.named:

@@ -204,7 +204,7 @@ def _path(ev: Evaluation, value: BoundValue | None, written: Name | Access, cont
 
         return path_of_constant(ev, value, context, written.span)
     if value is not None and value != Inner(mistaken=True):
-        ev.report.add(problems.steps.NotAValue(at=written.span, word=written.span.text))
+        ev.report.add(problems.steps.NotAValue(at=written.span, word=written.span.text, literal=isinstance(value, Data)))
     return None
 
 

@@ -115,9 +115,8 @@ def survey(program: surface.Program, known: dict[str, Span | None], reserved: fr
                     else:
                         visible[name] = before
             case _ if isinstance(task, surface.Block):
-                if isinstance(task, surface.Repeat | surface.Try) and task.otherwise is not None:
-                    word = "try" if isinstance(task, surface.Try) else "repeat"
-                    found.others.append((word, task.body.span, task.otherwise.span))
+                if isinstance(task, surface.Repeat | surface.Try):
+                    found.others += _others(task)
                 for part in reversed(surface.parts(task)):
                     waiting += reversed((*part.before, part, *part.inside, *part.after, _Close(part)))
             case surface.Literal() | surface.Uri() | surface.Inline():
@@ -142,6 +141,15 @@ def _note(mentioned: set[str], visible: dict[str, _Visible], found: BodyNames) -
         if home is not None and home.body is not None:
             found.read[home.body].add(name)
     mentioned.clear()
+
+
+def _others(block: surface.Repeat | surface.Try) -> Iterator[tuple[str, Span, Span]]:
+    """Yield what stands beside the first body of a block and does not see its names, each after its word and that body."""
+    first = block.first if isinstance(block, surface.Repeat) else None
+    word = "repeat" if isinstance(block, surface.Repeat) else "try"
+    for name, other in ((word, block.otherwise), ("from", first)):
+        if other is not None:
+            yield name, block.body.span, other.span
 
 
 def _open(
@@ -176,7 +184,7 @@ def _refuse(
         found.refused.add(name)
         report.add(problems.names.ReservedName(at=span, word=name))
     else:
-        report.add(problems.names.RepeatedName(at=span, word=name, first=visible[name].place(name)))
+        report.add(problems.names.RepeatedName(at=span, word=name, first=visible[name].place(name), inner=True))
 
 
 # The names that a program defines: a scope for the whole of it, and one for the body of each block.

@@ -17,7 +17,7 @@ from instrc.schema.flattening.flattener import intersect
 from instrc.schema.kinds import own_kinds
 from instrc.schema.relations import disjoint, implies, literal_fault, missed_format
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, as_texts, listing
+from instrc.text.jsonvalue import Json, as_texts, listing, mapping
 from instrc.text.source import Span
 
 
@@ -191,6 +191,9 @@ def _check_compared(tests: tuple[ir.Test, ...], outcomes: Outcomes, report: Repo
     for test, other in pairwise(tests):
         if test.compared not in {"equals", "differs"}:
             continue
+        if test.path == other.path:
+            _check_same(test, outcomes, report)
+            continue
         found = [outcomes.find(each.path) for each in (test, other)]
         schemas = [without_null(each.schema) for each in found if each.schema is not None]
         if len(schemas) < 2 or not disjoint(*schemas):
@@ -199,6 +202,14 @@ def _check_compared(tests: tuple[ir.Test, ...], outcomes: Outcomes, report: Repo
             report.add(problems.blocks.NeverTrue(at=test.span, advice="what the two paths lead to has nothing in common"))
         elif not any(outcomes.may_be_null(each.path) for each in (test, other)):
             report.add(problems.blocks.AlwaysTrue(at=test.span))
+
+
+def _check_same(test: ir.Test, outcomes: Outcomes, report: Report) -> None:
+    """Report a path that is compared with itself."""
+    if test.compared == "differs":
+        report.add(problems.blocks.NeverTrue(at=test.span, advice="both paths are the same: compare with another one"))
+    elif not outcomes.may_be_null(test.path):
+        report.add(problems.blocks.AlwaysTrue(at=test.span))
 
 
 def _advice(schema: Json, test: ir.Test) -> str:
@@ -216,7 +227,14 @@ def _advice(schema: Json, test: ir.Test) -> str:
                 return f"compare it, `PATH is …`, or ask for any value that is not empty, `PATH @ {written}`"
         if "object" in kinds:
             return "ask for one of its members: `PATH.NAME`, or compare it with `PATH @ { … }`"
+    limits = [f"{word} {number}" for key, word in _LIMITS.items() if (number := mapping(schema).get(key)) is not None]
+    if limits and kinds <= {"integer", "number"}:
+        more = "; `max` allows more rounds" if isinstance(test.path.origin, ir.Local) and test.path.origin.kind == "round" else ""
+        return f"it is {' and '.join(limits)} here{more}"
     return ""
+
+
+_LIMITS = {"minimum": "at least", "exclusiveMinimum": "over", "maximum": "at most", "exclusiveMaximum": "under"}
 
 
 def _missed_format(schema: Json, test: ir.Test) -> str | None:

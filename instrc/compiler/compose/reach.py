@@ -395,7 +395,7 @@ def check_first_values(graph: ir.Graph, outcomes: Outcomes, report: Report) -> N
                 wrong = disjoint(outcomes.reading(value), schema)
                 reason = "no value that it is given can be valid" if wrong else None
             if reason is not None:
-                report.add(problems.blocks.WrongFirstValue(at=each.span, word=each.name, reason=reason))
+                report.add(problems.blocks.WrongFirstValue(at=each.span, word=each.name, reason=reason, misfit=True))
 
 
 def _check_nulls(flat: ir.FlatGraph, outcomes: Outcomes, report: Report) -> None:
