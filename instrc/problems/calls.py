@@ -116,9 +116,10 @@ class SlotNotFound(Problem):
         strange = strange_letter(self.word)
         if strange or (self.nearest and twin(self.word) == self.nearest[0]):
             return f"{strange or 'its letters only look like Latin letters'}; {did_you_mean(self.nearest) or 'correct it'}"
-        return did_you_mean(self.nearest) or (
-            "it has " + ", ".join(f"`{slot}`" for slot in self.slots[:8]) if self.slots else None
-        )
+        if self.nearest or not self.slots:
+            return did_you_mean(self.nearest)
+        known = ", ".join(f"`{slot}`" for slot in self.slots[:8])
+        return f"it has {known}; more are added by `@ {{ properties: {{ {self.word}: … }} }}`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:

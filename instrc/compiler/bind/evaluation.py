@@ -294,7 +294,8 @@ class Evaluation:
         cycle = self._open[first:]
         words = tuple(each.binding.name.text for each in cycle)
         told = [set(problem.words) for problem in self.report.problems if isinstance(problem, problems.names.RecursiveBinding)]
-        if set(words) not in told:
+        repeated = {problem.word for problem in self.report.problems if isinstance(problem, problems.names.RepeatedName)}
+        if set(words) not in told and repeated.isdisjoint(words):
             places = tuple(each.binding.name.span for each in cycle)
             self.report.add(problems.names.RecursiveBinding(at=name.span, words=words, places=places))
 
