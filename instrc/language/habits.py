@@ -482,7 +482,8 @@ def _beside(
         case surface.Literal("") if touched and last is first:
             return problems.text.TripledQuotes(at=first.span)
         case surface.Literal() if top and following is not None and not touching and isinstance(statement, surface.Anonymous):
-            return problems.text.TextAlone(at=first.span) if first is statement.value else None
+            defines = not isinstance(following, surface.Anonymous)
+            return problems.text.TextAlone(at=first.span, defines=defines) if first is statement.value else None
     return None
 
 

@@ -17,11 +17,17 @@ class NotCallable(Problem):
     places: tuple[Span, ...] = ()
     hides: bool = False
     """Whether an instruction has the same name."""
+    inline: bool = False
+    """Whether it is the name of a schema that is written in the program."""
 
     @property
     def hint(self) -> str | None:
         if self.hides:
             return f"the name `{self.word}` hides the instruction: choose another name for the value"
+        if self.inline:
+            return (
+                "a schema in the program is a stage of a pipe: write it there, `{ letter, tone } | @ { … }`, or save it as a vibe"
+            )
         return "write a value in the brackets of a call, or at the start of a pipe"
 
     @property
@@ -106,6 +112,8 @@ class SlotNotFound(Problem):
     holder: str
     nearest: tuple[str, ...] = ()
     slots: tuple[str, ...] = ()
+    said: bool = False
+    """Whether a text stands in it."""
 
     @property
     def hint(self) -> str | None:
@@ -119,6 +127,8 @@ class SlotNotFound(Problem):
         if self.nearest or not self.slots:
             return did_you_mean(self.nearest)
         known = ", ".join(f"`{slot}`" for slot in self.slots[:8])
+        if self.said:
+            return f'it has {known}; what the model should only know is said by `@ "…"` after the call'
         return f"it has {known}; more are added by `@ {{ properties: {{ {self.word}: … }} }}`"
 
     @property

@@ -121,6 +121,8 @@ class UnknownName(Problem):
     """The definition of the nearest name, if nothing reads it: that may be the one that is misspelt."""
     reading: bool = False
     """Whether a value is read there: the head of a path, a list or a condition."""
+    vain: bool = False
+    """Whether it is read in the `else` of a `repeat`."""
     file: tuple[str, str] | None = None
     """A file that was probably saved as this vibe, and the path under which it would be found."""
 
@@ -152,6 +154,8 @@ class UnknownName(Problem):
             return f"write `{FOREIGN_VALUES[self.word]}`"
         if self.word in _ENDS:
             return _ENDS[self.word]
+        if self.word == "previous" and self.vain:
+            return "the `else` of a `repeat` reads `rounds`; for the last values, name the block and read them after it"
         if self.word in _OF_ROUNDS:
             return _IN_BLOCKS[self.word]
         if self.word == "race" and re.match(r"[(\w]", self._next()):

@@ -212,7 +212,7 @@ class PathIntoList(Problem):
         if self.word in _LENGTHS:
             return "ask how long a list is in a condition: `PATH @ { minItems: 1 }`, `PATH @ { maxItems: 0 }`"
         if self.rounds:
-            return f"what the last round gave is `previous.{self.word}`; for all of them write `each r in rounds {{ … }}`"
+            return f"the last round's is `previous.{self.word}` in the next one; for all of them write `each r in rounds {{ … }}`"
         return "pass on the whole list, or process its elements: `each element in … { … }`"
 
 
@@ -252,7 +252,7 @@ class NotAValue(Problem):
         if self.failing:
             return "put it into a `try`, and the steps after it into the `else`, which reads `error`"
         if self.literal:
-            return "write what it stands for here: `each i in 3 { … }`, `PATH is 3`"
+            return "write what it stands for here: `each i in 3 { … }`; a list is made a value by `do { [1, 2] }`"
         if self.nearest:
             return did_you_mean(self.nearest)
         if self.named:

@@ -224,11 +224,19 @@ class TripledQuotes(Problem):
 class TextAlone(Problem):
     name = "text-alone"
     message = "this text is alone: it is neither a step nor the goal of a pipe"
-    hint = "write `|` after it to make it the goal of a pipe, or make it a comment with `//`"
+
+    defines: bool = False
+    """Whether a definition follows, which is no stage of a pipe."""
+
+    @property
+    def hint(self) -> str | None:
+        if self.defines:
+            return 'put it before the last expression, `"…" | Send_Activity(draft)`, or make it a comment with `//`'
+        return "write `|` after it to make it the goal of a pipe, or make it a comment with `//`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        if self.at is None:
+        if self.at is None or self.defines:
             return ()
         return (Fix("put `|` behind it", (Edit(self.at.source.span(self.at.end, self.at.end), " |"),)),)
 

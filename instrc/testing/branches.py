@@ -11,7 +11,8 @@ from instrc.process import flow
 from instrc.runtime.interpreter.documents import BodyState, FailureKind, State
 from instrc.runtime.interpreter.v1.refusals import INPUT, bases_of, unread_decisions
 from instrc.runtime.interpreter.v1.runnable import PlanRegion, PlanUnit, RunnablePlan
-from instrc.runtime.interpreter.v1.state import ROOT, scoped_id
+from instrc.runtime.interpreter.v1.state import ROOT, Machine, scoped_id
+from instrc.runtime.interpreter.v1.values import holds
 from instrc.runtime.models.model import instance_of
 from instrc.schema.relations import disjoint
 from instrc.schema.samples import instances
@@ -478,8 +479,11 @@ def _of(program: RunnablePlan, region: PlanRegion, unit: PlanUnit, refusable: di
         case flow.Repeat(until=until, source=None) if until is not None:
             yield RunBranch("until", here, at, f"{name} ends by its condition")
             yield RunBranch("max", here, at, f"{name} ends after all rounds")
-        case flow.Repeat() | flow.Each():
+        case flow.Repeat() | flow.Each() as block:
             yield RunBranch("body", unit.regions[0], 0, f"{name} body")
+            if isinstance(block, flow.Each) and block.until is not None:
+                yield RunBranch("until", here, at, f"{name} ends by its condition")
+                yield RunBranch("max", here, at, f"{name} ends with its list")
         case flow.Else():
             yield RunBranch("body", unit.regions[0], 0, name)
         case _:
@@ -511,6 +515,8 @@ class TakenBranches:
     def __init__(self, program: RunnablePlan) -> None:
         self.program = program
         self.found: set[tuple[BranchKind, int, int]] = set()
+        self.held: set[str] = set()
+        """The `each` blocks, by their places, whose conditions have held."""
 
     def has(self, branch: RunBranch) -> bool:
         """Tell whether a branch was taken."""
@@ -523,6 +529,15 @@ class TakenBranches:
     def begun(self, body: BodyState) -> None:
         """Take in that a body has begun."""
         self.found.add(("body", body["region"], 0))
+
+    def element_done(self, state: State, scope: str, body: BodyState) -> None:
+        """Take in whether the condition of an `each` holds for an element that is done."""
+        region = self.program.regions[body["region"]]
+        if region.parent is None or region.until is None or body["left"]:
+            return
+        unit = self.program.regions[region.parent].units[region.owner]
+        if isinstance(unit.block, flow.Each) and holds(Machine(self.program, state, []), scope, region.until):
+            self.held.add(scoped_id(as_text(body["parent"]), unit.context))
 
     def ended(self, state: State, scope: str, body: BodyState, *, failed: bool) -> None:
         """Take in what a body has recorded; only its `Fail` can have failed where nothing else was left in it."""
@@ -554,6 +569,9 @@ class TakenBranches:
                 self.found.add(("succeed", region.index, unit.index))
             case flow.Race() if recorded is not None:
                 self.found.add(("win", unit.regions[as_integer(as_object(recorded)["branch"])], 0))
+            case flow.Each(until=until) if until is not None:
+                ended: BranchKind = "until" if scoped_id(scope, unit.context) in self.held else "max"
+                self.found.add((ended, region.index, unit.index))
             case flow.Repeat():
                 vain = scoped_id(scope, unit.context) in state["vain"]
                 self.found.add(("max" if vain else "until", region.index, unit.index))
@@ -575,6 +593,8 @@ class _WatchedScopes(dict[str, BodyState]):
         super().__setitem__(scope, body)
 
     def pop(self, scope: str, default: BodyState | None = None) -> BodyState | None:  # type: ignore[override]  # bodies only
+        if scope in self:
+            self.taken.element_done(self.state, scope, self[scope])
         body = super().pop(scope, default)
         if body is not None:
             failed = body["parent"] in self  # what is closed after its parent is cancelled

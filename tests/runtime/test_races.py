@@ -152,6 +152,12 @@ def test_its_json_is_read_and_written_back(program: str) -> None:
     assert Process.from_json(document).to_json() == document
 
 
+def test_a_rehearsal_tells_whether_the_condition_of_an_each_ever_held() -> None:
+    found = instrc.rehearse(NAMES + 'each n in names { const d = Draft(n); d } until d.text is "x"', vibes=VIBES)
+    taken = {branch for run in found.runs for branch in run.branches}
+    assert taken == {"eachContext1 body", "eachContext1 ends by its condition", "eachContext1 ends with its list"}
+
+
 @pytest.mark.parametrize(
     ("program", "missed"),
     [

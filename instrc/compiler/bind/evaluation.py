@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Final, TypeAlias, final
 
@@ -215,7 +216,7 @@ class Evaluation:
         if known is None:
             known = self._names[key] = _Name(found.binding)
         elif known.open:
-            self._circle(name, known)
+            self._circle(name, known, home.program.survey.repeated)
             return None
         added = context.annotations or context.timing is not NO_TIMING
         plain = not (added or context.key or context.placing or (context.direct and context.brackets))
@@ -288,13 +289,12 @@ class Evaluation:
             self.report.add(problems.files.TooLarge(at=at, what="the program", limit=GIVEN_VALUES, unit="values given to calls"))
         return False
 
-    def _circle(self, name: Name, known: _Name) -> None:
-        """Report a local name that needs itself, each circle once."""
+    def _circle(self, name: Name, known: _Name, repeated: AbstractSet[str]) -> None:
+        """Report a local name that needs itself, each circle once; what is defined twice has been reported."""
         first = next(place for place, each in enumerate(self._open) if each is known)
         cycle = self._open[first:]
         words = tuple(each.binding.name.text for each in cycle)
         told = [set(problem.words) for problem in self.report.problems if isinstance(problem, problems.names.RecursiveBinding)]
-        repeated = {problem.word for problem in self.report.problems if isinstance(problem, problems.names.RepeatedName)}
         if set(words) not in told and repeated.isdisjoint(words):
             places = tuple(each.binding.name.span for each in cycle)
             self.report.add(problems.names.RecursiveBinding(at=name.span, words=words, places=places))

@@ -155,10 +155,10 @@ def check_slots(ev: Evaluation, holder: Instruction, schema: Json, slots: Sequen
     open_ = holder.kind != "mixin" and ("properties" not in schema or schema.get("additionalProperties", False) is not False)
     unknown = [] if open_ else [slot for slot in slots if slot.name not in names]
     for slot in unknown:
+        near = nearest(slot.name, names)
+        said = isinstance(slot.content, Constant)
         ev.report.add(
-            problems.calls.SlotNotFound(
-                at=slot.span, word=slot.name, holder=holder.name, nearest=nearest(slot.name, names), slots=names
-            )
+            problems.calls.SlotNotFound(at=slot.span, word=slot.name, holder=holder.name, nearest=near, slots=names, said=said)
         )
     return not unknown
 

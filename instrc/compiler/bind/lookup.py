@@ -27,7 +27,7 @@ from instrc.compiler.bind.steps import EvaluationContext
 from instrc.compiler.bind.values import BoundValue
 from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.ir import Instruction, suffix_of
-from instrc.language.surface import Access, Annotated, Binding, Call, Expression, Name, Object, Uri
+from instrc.language.surface import Access, Annotated, Binding, Call, Expression, Inline, Name, Object, Uri
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.suggest import comparison_key, nearest, twin, typed_on_latin
 from instrc.text.names import pascal
@@ -229,6 +229,7 @@ def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool 
             reading=reading,
             file=file,
             other=other,
+            vain=scope.program.survey.is_in_vain(at),
         )
         ev.report.add(problem)
     return None
@@ -294,7 +295,9 @@ def callee_of(ev: Evaluation, name: Name, context: EvaluationContext) -> Called 
 def not_callable(ev: Evaluation, name: Name, scope: Scope, places: tuple[Span, ...] = ()) -> None:
     """Report the name of a value where an instruction is needed; `places` define it."""
     hides = bool(scope.program.instructions.named(name.text))
-    ev.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=places, hides=hides))
+    found = scope.find(name.text)
+    inline = found is not None and isinstance(found.binding.value, Inline)
+    ev.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=places, hides=hides, inline=inline))
 
 
 def alias(ev: Evaluation, expression: Expression, scope: Scope) -> Called | None:

@@ -43,6 +43,8 @@ class BodyNames(msgspec.Struct):
     others: list[tuple[str, Span, Span]] = msgspec.field(default_factory=list)
     """The blocks with an `else` that is not given what the first body defines: their word and the places of both bodies."""
 
+    repeated: set[str] = msgspec.field(default_factory=set)
+    """Names that a block defines although they are visible there."""
     refused: set[str] = msgspec.field(default_factory=set)
     """Reserved names that the program tries to define: no use of them is a mistake of its own."""
 
@@ -50,6 +52,10 @@ class BodyNames(msgspec.Struct):
         """Return the word of the block in whose `else` a place lies, if its first body defines what stands there."""
         found = [word for word, body, other in self.others if _holds(body, defined) and _holds(other, at)]
         return found[-1] if found else ""
+
+    def is_in_vain(self, at: Span) -> bool:
+        """Tell whether a place lies in the `else` of a `repeat`."""
+        return any(word == "repeat" and _holds(other, at) for word, _, other in self.others)
 
     def defined(self, name: str) -> Span | None:
         """Return where a block defines a name, or names its element so; `None` if none does."""
@@ -184,6 +190,7 @@ def _refuse(
         found.refused.add(name)
         report.add(problems.names.ReservedName(at=span, word=name))
     else:
+        found.repeated.add(name)
         report.add(problems.names.RepeatedName(at=span, word=name, first=visible[name].place(name), inner=True))
 
 
