@@ -11,6 +11,7 @@ from instrc.language.lexer import Token
 from instrc.language.tables import END
 from instrc.language.view import BLOCK, CLOSING, DEFINING, GIVE_UP, OPENING, Slip, TokenRepair, View, first_on_line
 from instrc.problems import blocks, punctuation, statements
+from instrc.problems.problem import Problem
 from instrc.text.limits import HEAD_TOKENS
 
 _HEADS = frozenset({"UNTIL", *BLOCK})
@@ -99,7 +100,7 @@ def to_braces(view: View) -> TokenRepair:
     return GIVE_UP
 
 
-def incomplete(view: View, word: str, missing: str, advice: str = "") -> Slip:
+def incomplete(view: View, word: str, missing: str, advice: str = "") -> tuple[Problem, TokenRepair]:
     """Name a part that is missing at a token, with what is known of this token in a block that begins with a word."""
     token = view.token
     at = view.gap() if token.kind == END else view.span(token)
