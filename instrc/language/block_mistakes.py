@@ -178,10 +178,11 @@ def _condition(view: View, head: Head) -> Slip:
     if view.before() == "COMPARE":
         return blocks.BadCondition(at=view.gap() if token.kind == END else view.span(token), slip="number"), to_braces(view)
     doubled = view.before(2) in {"OR", "AND"} and view.text(view.read[-1]) == "is"  # it was read as a name
+    joiner = view.before(2 if doubled else 1).lower()
     if (doubled or view.before() in {"OR", "AND"}) and token.kind in {"STRING", "NUMBER", "TRUE", "FALSE", "NULL"}:
-        return blocks.BadCondition(at=view.span(token), slip="or", word=f"is {view.text(token)}"), to_braces(view)
+        return blocks.BadCondition(at=view.span(token), slip="or", word=f"{joiner} PATH is {view.text(token)}"), to_braces(view)
     if view.before() in {"OR", "AND"} and view.text(token) in {"<", "<=", ">", ">="}:
-        word = f"{view.text(token)} {view.text(view.following)}"
+        word = f"{joiner} PATH {view.text(token)} {view.text(view.following)}"
         return blocks.BadCondition(at=view.span(token), slip="or", word=word), to_braces(view)
     if view.before() in {"IS", "NOT"}:
         at = view.gap() if token.kind == END else view.span(token)

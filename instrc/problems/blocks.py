@@ -410,7 +410,7 @@ class BadCondition(Problem):
             case "number":
                 return "write a number: `PATH >= 8`; two paths are compared by `is` and `is not` only"
             case "or":
-                return f"write the path again: `PATH {self.word}`"
+                return f"write the path again: `PATH is … {self.word}`"
             case "bounds":
                 return "the path comes first: `PATH > 3`, `PATH >= 3 and PATH <= 5`"
             case _ if self.word == "in":

@@ -19,7 +19,7 @@ MISTAKES = [
     ("«r'hello'» | Draft", "prefixed-string", "remove the `r`"),
     ('«""»"hello""" | Draft', "tripled-quotes", 'write `"…"`'),
     ('«"Write a letter"» Draft', "text-alone", "`|` after it"),
-    ('«"Write a letter"»\nconst d = Draft(prompt);\nWrite(d)', "text-alone", "`|` after it"),
+    ('«"Write a letter"»\nconst d = Draft(prompt);\nWrite(d)', "text-alone", "before the last expression"),
     ("«Write» a letter | Draft", "not-a-program", "right file?"),
     # arrows and operators
     ("(x, y) «=>» Draft(x)", "foreign-statement", "no functions"),
@@ -78,7 +78,7 @@ MISTAKES = [
     (PEOPLE + "each x in p.guests «until» x.ok { Draft(x) }", "incomplete-block", "behind the braces"),
     (PEOPLE + "each x in p.guests { Draft(x) } «max» 5", "stray-word", "before the braces"),
     ("each «3» { Draft(prompt) }", "incomplete-block", "each i in 3"),
-    ("repeat «3» { Draft(prompt) }", "incomplete-block", "until round is 3"),
+    ("repeat «3» { Draft(prompt) }", "incomplete-block", "`repeat i in 3 { … }`"),
     ("repeat «max» 3 { Draft(prompt) }", "incomplete-block", "behind the braces"),
     ("repeat «until» c.ok { const c = Check(prompt); c }", "incomplete-block", "behind the braces"),
     ("repeat { const c = Check(prompt); c }«» max 3 until c.ok", "incomplete-block", "behind the braces"),

@@ -164,8 +164,8 @@ MISTAKES = [
     ("try«:» Send_Activity(prompt)", "incomplete-block", "try {"),
     (CHECK + "const d = c.ok «?» Draft(prompt) : Write(prompt); d", "unknown-operator", "when PATH"),
     # names
-    (CHECK + "when c.ok { const d = Draft(prompt); d }; Write(«d»)", "unknown-name", "value of the block"),
-    ("try { const d = Draft(prompt); Send_Activity(d) } else { Write(error) }; Write(«d»)", "unknown-name", "value of the block"),
+    (CHECK + "when c.ok { const d = Draft(prompt); d }; Write(«d»)", "unknown-name", "value of its block"),
+    ("try { const d = Draft(prompt); Send_Activity(d) } else { Write(error) }; Write(«d»)", "unknown-name", "value of its block"),
     (CHECK + "when c.ok { const «c» = Draft(prompt); c }", "repeated-name", ""),
     ("Draft(«previous»)", "unknown-name", ""),
     # names that blocks give
@@ -339,7 +339,7 @@ MISTAKES = [
     # a name of one body in the other
     ("try { const s = Send_Activity(prompt); s } else { Draft(«s») }", "unknown-name", "`error`"),
     ("repeat { const d = Draft(prompt); d } until round is 2 else { Write(«d») }", "unknown-name", "`rounds`"),
-    (CHECK + "when c.ok { const d = Draft(c); d } else { Write(«d») }", "unknown-name", "value of the block"),
+    (CHECK + "when c.ok { const d = Draft(c); d } else { Write(«d») }", "unknown-name", "value of its block"),
     # heads and ends of blocks
     (PEOPLE + "each a in p.attendees «if» a.name { Draft(a) }", "incomplete-block", "choose in the braces"),
     (PEOPLE + "each a in p.attendees «and» p.names { Draft(a) }", "incomplete-block", "one list"),
