@@ -53,15 +53,17 @@ def engine(
 ) -> Engine:
     """Return the engine of a command: as it is said, the one that keeps the run, as the project has set it, else the usual one.
 
-    Usual is `durable` where it is installed; of a stream of items only those that wait are kept, so they are carried in memory.
+    Usual is `durable` where it is installed; of a stream of items only those that wait are kept, so they are carried in memory,
+    unless the store is a database.
     """
     from instrc.engines.folder import keeps
     from instrc.engines.launch import engine_of
+    from instrc.engines.stores import scheme_of
     from instrc.vibes.settings import read_settings
 
     settings = read_settings(Path()).run
     folder = Path(store_place(store))
-    usual = "memory" if keep == "open" or find_spec("dbos") is None else "durable"
+    usual = "memory" if (keep == "open" and not scheme_of(folder)) or find_spec("dbos") is None else "durable"
     if name is None and run is not None and keeps(folder, run):
         name = "memory"
     more: EngineOptions = {"people": people, "watch": watch, "parts": parts, "keep": keep, "traces": settings.get("traces")}

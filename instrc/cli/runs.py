@@ -12,7 +12,7 @@ import typer
 
 from instrc.cli.options import EngineName, OutputFile, ProblemFormat, Quiet, RunId, Store, exit_on_problems, refuse_use
 from instrc.cli.output import PROBLEMS, Format, deliver_text, show, verdict
-from instrc.cli.running import deliver, engine, report_as_json, run_to_end
+from instrc.cli.running import deliver, engine, report_as_json, run_to_end, store_place
 from instrc.cli.terminal import write, write_error, write_report
 from instrc.runtime.traces import read_events, spans_of, usage_in
 from instrc.text.jsontext import dumps
@@ -37,11 +37,13 @@ def runs_command(
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """List the runs in the store, the latest first."""
+    from instrc.engines.stores import scheme_of
     from instrc.runtime.engine import RunFilter
 
     with exit_on_problems(shape):
         chosen = RunFilter.of(status, program, since)
-        names = [engine_name] if engine_name is not None else [None, "memory"]  # items that wait are kept beside the usual engine
+        beside = [] if scheme_of(store_place(store)) else ["memory"]  # items that wait are kept beside the usual engine
+        names = [engine_name] if engine_name is not None else [None, *beside]
         reports: list[RunReport] = []
         for name in names:
             known = {report.run for report in reports}

@@ -480,6 +480,9 @@ def engine_of(
         raise CompileError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason, nearest=near)])
     if store is not None:
         require_place(store)
+    if store is not None and name == "memory" and (scheme := scheme_of(store)):
+        reason = f"the store is a database (`{scheme}:…`), and it keeps no runs there: choose `durable`, or a folder as the store"
+        raise CompileError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason)])
     module, _, maker = ENGINES[name].partition(":")
     try:
         loaded = import_module(module)

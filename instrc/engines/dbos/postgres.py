@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import randbits
+from time import sleep
 from typing import Final
 
 import sqlalchemy as sa
@@ -25,6 +26,8 @@ _NUMBER_BITS: Final = 62
 """Of the number of a worker, above those of the store."""
 _KEEPALIVE: Final = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3}
 """A connection whose other end has vanished without a word is given up after eleven seconds, on both ends."""
+_PAUSE: Final = 0.1
+"""Seconds until a process looks again whether another one has made the tables."""
 _UNTAKEN: Final = 2000
 """Milliseconds for a worker to take a run that it has begun or got from a queue."""
 _AT_ONCE: Final = 100
@@ -87,8 +90,13 @@ class ServerLock:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Make tables and queues while no other process does."""
-        self.connection.execute(sa.text(f"SELECT pg_advisory_lock({_SETUP_NUMBER})"))
+        """Make tables and queues while no other process does.
+
+        It asks again and again: a statement that waits has a snapshot, and `CREATE INDEX CONCURRENTLY` of the process that makes
+        the tables waits for every snapshot.
+        """
+        while not self.connection.execute(sa.text(f"SELECT pg_try_advisory_lock({_SETUP_NUMBER})")).scalar():
+            sleep(_PAUSE)
         try:
             yield
         finally:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -145,4 +146,29 @@ def test_who_carries_a_run_is_known_to_all_workers(postgres_server: Database, pr
     first.release()
     assert second.take("a") is None, "its worker has died"
     second.release()
+    engine.dispose()
+
+
+def test_who_waits_for_tables_does_not_hold_up_who_makes_them(postgres_server: Database, prepared_database: str) -> None:
+    """An index that is made concurrently waits for all statements that have begun: none may wait for the one who makes it."""
+    store: Any = PostgresStore(postgres_server.fresh(prepared_database))
+    engine: sa.Engine = store.open()
+    makes, waits = store.lock(engine, shared=True), store.lock(engine, shared=True)
+    inside = threading.Event()
+
+    def wait() -> None:
+        with waits.alone():
+            inside.set()
+
+    other = threading.Thread(target=wait)
+    with makes.alone(), engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        other.start()
+        assert not inside.wait(0.2)
+        connection.execute(sa.text("SET statement_timeout = '10s'"))
+        connection.execute(sa.text("CREATE INDEX CONCURRENTLY it ON instrc_owners (worker)"))
+        assert not inside.is_set()
+    other.join(10)
+    assert inside.is_set()
+    for lock in (makes, waits):
+        lock.release()
     engine.dispose()

@@ -18,6 +18,7 @@ from instrc import Activities, CompileError, Sample
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.engines.dbos.sqlite import FILE  # the file is damaged, locked and read here
 from instrc.engines.dbos.store import close_engine  # as above
+from instrc.engines.launch import engine_of  # the front door of all engines
 from instrc.engines.stores import store_of  # as above
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch
@@ -235,3 +236,12 @@ def test_runs_are_left_out_of_version_control(tmp_path: Path, name: str, *, ther
     carrier.close()
     assert (folder / FILE).exists()
     assert (folder / ".gitignore").exists() is left_out
+
+
+def test_the_engine_in_memory_does_not_take_a_database_for_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    problem = problem_of(lambda: engine_of("memory", Path("postgresql://user:word@host/runs")))
+    assert problem.name == "unusable-setting"
+    assert "choose `durable`" in problem.message
+    assert "word@" not in problem.message
+    assert list(tmp_path.iterdir()) == []
