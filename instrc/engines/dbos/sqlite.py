@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from time import time
 
 import sqlalchemy as sa
 from filelock import BaseFileLock, FileLock, Timeout
@@ -17,6 +18,14 @@ FILE = "runs.sqlite"
 LOCK_FILE = "runner.lock"
 _BUSY = 30_000
 """Milliseconds to wait for another process that writes."""
+
+
+_WITH_FRACTIONS = (3, 42)
+"""The SQLite that knows `unixepoch('subsec')`: tables of DBOS have it where Python is 3.12 or later, whatever SQLite there is."""
+
+
+def _seconds(_how: str) -> float:
+    return round(time(), 3)
 
 
 class SqliteStore:
@@ -49,6 +58,8 @@ class SqliteStore:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("PRAGMA foreign_keys=ON")
+            if sqlite3.sqlite_version_info < _WITH_FRACTIONS:
+                connection.create_function("unixepoch", 1, _seconds)
 
         return engine
 

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -245,3 +246,12 @@ def test_the_engine_in_memory_does_not_take_a_database_for_a_folder(tmp_path: Pa
     assert "choose `durable`" in problem.message
     assert "word@" not in problem.message
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_old_sqlite_knows_the_time_as_tables_of_dbos_ask_for_it(tmp_path: Path) -> None:
+    """Where Python is 3.12 or later, they do; of SQLite before 3.42 that was `NULL`, and no run could begin."""
+    made = store_of(tmp_path).open()
+    with made.connect() as connection:
+        now = connection.exec_driver_sql("SELECT unixepoch('subsec') * 1000").scalar_one()
+    close_engine(made)
+    assert abs(now / 1000 - time.time()) < 60
