@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urljoin
 from urllib.request import Request, urlopen
 
 from standardwebhooks import Webhook, WebhookVerificationError
@@ -31,8 +31,8 @@ def question_of(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def signed_link(question: dict[str, Any], person: str) -> str:
-    """Return a link by which one person may see and answer one question, once."""
-    return SERVICE + str(call("POST", f"/v1/questions/{quote(question['id'], safe='')}/link", {"to": person})["link"])
+    """Return the page on which one person may see and answer one question, once."""
+    return urljoin(SERVICE, call("POST", f"/v1/questions/{quote(question['id'], safe='')}/links", {"to": person})["page"])
 
 
 def serve(tell: Callable[[dict[str, Any]], None], port: int, secret: str) -> ThreadingHTTPServer:

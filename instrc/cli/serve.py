@@ -67,6 +67,8 @@ def serve_command(
         if new_key is not None or revoke is not None:
             _keep_keys(store_place(store), new_key, revoke, role or [], group or [], expires)
             return
+        listener = hosting.listener_at(host, port)
+        port = listener.getsockname()[1]
         programs = hosting.programs_in(paths or ["."], options.project_of(root, shared, locked=locked))
         show_warnings(programs, shape)
         launchers = hosting.launchers_of(programs, model, options.rehearse_mode(rehearse, with_activities))
@@ -75,7 +77,7 @@ def serve_command(
         service = hosting.service_at(launchers, kept, store_place(store), hub)
         write_error(f"serving {', '.join(launchers)} at http://{host}:{port}/v1, for people at http://{host}:{port}/inbox\n")
         routes, beside = hosting.protocols_of(service, [], f"http://{host}:{port}")
-        run_to_end(hosting.serve(service, host, port, tell_line, routes=routes, beside=beside))
+        run_to_end(hosting.serve(service, host, listener, tell_line, routes=routes, beside=beside))
 
 
 def _keep_keys(
@@ -137,12 +139,13 @@ def studio_command(
             raise CompileError([missing]) from None
         if not folder.is_dir():
             raise CompileError([problems.runs.UnusableSetting(what="path", word=str(folder), reason="it is no folder")])
+        listener = hosting.listener_at("127.0.0.1", port)
         os.chdir(folder)
         hub = Hub()
         service = hosting.service_at({}, engine(store, engine_name, watch=hub.saw), store_place(store), hub)
         studio = Studio(Path(), service, model)
         write_error(f"open http://127.0.0.1:{port}/studio/open/{studio.token} in a browser; Ctrl-C ends\n")
         try:
-            run_to_end(hosting.serve(service, "127.0.0.1", port, tell_line, routes=studio.routes, identify=studio.identify))
+            run_to_end(hosting.serve(service, "127.0.0.1", listener, tell_line, routes=studio.routes, identify=studio.identify))
         finally:
             studio.close()

@@ -79,5 +79,7 @@ def mcp_command(
         run_to_end(hosting.beside_runs(service, serve_stdio(mcp_runs.RunTasks(offers, mcp_runs.no_link).server())))
     else:
         route, beside = mcp_runs.mcp_mount(offers, mcp_runs.no_link)
-        write_error(f"serving {', '.join(offers.offers)} at http://{host}:{http}/mcp\n")
-        run_to_end(hosting.serve(service, host, http, tell_line, routes=[route], beside=[beside]))
+        with options.exit_on_problems(shape):
+            listener = hosting.listener_at(host, http)
+        write_error(f"serving {', '.join(offers.offers)} at http://{host}:{listener.getsockname()[1]}/mcp\n")
+        run_to_end(hosting.serve(service, host, listener, tell_line, routes=[route], beside=[beside]))

@@ -7,6 +7,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from socket import SOCK_STREAM, create_server, getaddrinfo, socket
 from types import FrameType
 from typing import Final
 from urllib.parse import quote
@@ -37,6 +38,8 @@ SECRETS: Final = "INSTRC_SECRETS"
 """The variable of the environment with the secrets that sign links and sessions, divided by commas: the last one signs."""
 STAND_BY: Final = 2.0
 """Seconds between two attempts to carry the runs that another process carries."""
+BACKLOG: Final = 2048
+"""Connections that wait to be taken."""
 GRACE: Final = 10
 """Seconds for requests to end when the service does."""
 
@@ -139,10 +142,20 @@ def idle_settings(service: RunService) -> list[str]:
     return found
 
 
+def listener_at(host: str, port: int) -> socket:
+    """Return a socket that listens; with the port 0 at one that is free. `CompileError` if it cannot."""
+    try:
+        family = getaddrinfo(host, port, type=SOCK_STREAM)[0][0]
+        return create_server((host, port), family=family, backlog=BACKLOG)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise CompileError([problems.runs.UnusableSetting(what="address", word=f"{host}:{port}", reason=reason)]) from None
+
+
 async def serve(
     service: RunService,
     host: str,
-    port: int,
+    listener: socket,
     tell: Callable[[str], object],
     *,
     routes: Sequence[BaseRoute | Endpoint] = (),
@@ -167,13 +180,13 @@ async def serve(
         routes=[*routes, *Inbox(service, identity=known).routes],
         beside=beside,
     )
-    config = uvicorn.Config(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=GRACE, server_header=False)
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=GRACE, server_header=False)
     server = GracefulServer(config, app.state.streams.closing)
     stop, claimed = asyncio.Event(), asyncio.Event()
     carrying = asyncio.create_task(_carry(service.engine, stop, claimed, tell))
     try:
         await asyncio.wait({carrying, asyncio.ensure_future(claimed.wait())}, return_when=asyncio.FIRST_COMPLETED)
-        await server.serve()
+        await server.serve(sockets=[listener])
     finally:
         stop.set()
         with suppress(asyncio.CancelledError):

@@ -58,7 +58,7 @@ def result_of_call(value: Json, *, error: str | None = None) -> mcp_types.CallTo
     """Return what a call gave: its structure, and the same as text; or why it failed."""
     if error is not None:
         return mcp_types.CallToolResult(content=[mcp_types.TextContent(type="text", text=error)], is_error=True)
-    text = mcp_types.TextContent(type="text", text=dumps(value))
+    text = mcp_types.TextContent(type="text", text=value if isinstance(value, str) else dumps(value))
     return mcp_types.CallToolResult(content=[text], structured_content=value if isinstance(value, dict) else {"result": value})
 
 

@@ -36,6 +36,7 @@ T = TypeVar("T")
 TASKS: Final = "io.modelcontextprotocol/tasks"
 """The extension by which a call gives a task (SEP-2663)."""
 MISSING_CAPABILITY: Final = -32021
+OTHER_HEADER: Final = -32020
 _ENDED: Final = frozenset({"done", "failed", "stopped", "cancelled"})
 POLL: Final = 1000
 """Milliseconds after which a client looks at a task again."""
@@ -411,6 +412,9 @@ class RunTasks:
         if not _knows_tasks(context):
             data: JsonObject = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
             raise MCPError(code=MISSING_CAPABILITY, message="tasks are for clients that declare their extension", data=data)
+        named = None if context.request is None else context.request.headers.get("mcp-name")
+        if named is not None and named != run:
+            raise MCPError(code=OTHER_HEADER, message="the header `Mcp-Name` names another task than the request")
         caller = caller_in(context)
         return caller, await _known(self.service.run(caller, run))
 

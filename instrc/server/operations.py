@@ -397,7 +397,8 @@ async def _delegate(service: RunService, caller: Caller, asked: RequestData) -> 
 
 async def _link(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
     word = await service.link(caller, *asked.question, as_text(asked.body["to"]))
-    return ResponseData({"link": f"/v1/links/{word}", "word": word}, 201)
+    page = f"{(service.settings.url or '').rstrip('/')}/inbox/link/{word}"
+    return ResponseData({"link": f"/v1/links/{word}", "page": page, "word": word}, 201)
 
 
 async def _answer(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
@@ -556,7 +557,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "linkQuestion",
         "A signed link by which a person may see this question, and answer it once, within seven days.",
         _link,
-        _object({"link": _TEXT, "word": _TEXT}),
+        _object({"link": _TEXT, "page": _TEXT, "word": _TEXT}),
         body=_object({"to": {"type": "string", "minLength": 1, "maxLength": 200}}, closed=True),
         status=201,
         errors=(404, 409, 410, 422),

@@ -473,9 +473,10 @@ class Records:
             self._tell(connection, [RunChange(kind, run, row.program, {"question": name, "who": who})])
         return None
 
-    def vote(self, run: str, question: str, vote: Vote, nonce: str | None = None) -> Vote | None:
+    def vote(self, run: str, question: str, vote: Vote, opened: float, nonce: str | None = None) -> Vote | None:
         """Note what a person answers, also in the audit log; return what the same person has answered before, which stays.
 
+        What was answered before the question was opened, when it was asked for the first time, goes.
         The `nonce` of a link is noted with it, in one transaction: an `IntegrityError` if the link was used.
         """
         with self.engine.begin() as connection:
@@ -483,8 +484,9 @@ class Records:
                 connection.execute(sa.insert(NONCES).values(nonce=nonce, at=time()))
             place = (VOTES.c.run == run, VOTES.c.question == question, VOTES.c.who == vote.who)
             before = connection.execute(sa.select(VOTES).where(*place)).first()
-            if before is not None:
+            if before is not None and before.at >= opened:
                 return _vote(before)
+            connection.execute(sa.delete(VOTES).where(*place))
             data = dumps(vote.data, indent=False)
             values = {"who": vote.who, "means": vote.means, "at": vote.at, "data": data, "comment": vote.comment}
             connection.execute(sa.insert(VOTES).values(run=run, question=question, **values))
@@ -497,9 +499,9 @@ class Records:
             connection.execute(sa.delete(NONCES).where(NONCES.c.nonce == nonce))
             connection.execute(sa.delete(VOTES).where(VOTES.c.run == run, VOTES.c.question == question, VOTES.c.who == who))
 
-    def votes(self, run: str, question: str | None = None) -> dict[str, list[Vote]]:
+    def votes(self, run: str, question: str | None = None, since: float = 0.0) -> dict[str, list[Vote]]:
         """Return what people have answered, by question, in the order in which they did."""
-        query = sa.select(VOTES).where(VOTES.c.run == run).order_by(VOTES.c.at)
+        query = sa.select(VOTES).where(VOTES.c.run == run, VOTES.c.at >= since).order_by(VOTES.c.at)
         query = query if question is None else query.where(VOTES.c.question == question)
         found: dict[str, list[Vote]] = {}
         with self.engine.connect() as connection:

@@ -525,28 +525,40 @@ class RunService:
         found.approval.require_fit(found.question, data)
         vote = Vote(caller.name, caller.by, time(), data, comment)
         try:
-            earlier = await asyncio.to_thread(self.records.vote, run, name, vote, caller.nonce)
+            earlier = await asyncio.to_thread(self.records.vote, run, name, vote, found.opened, caller.nonce)
         except IntegrityError:
             refuse_unknown("the link was used already")
         if earlier is not None and earlier.data != data:
             raise CompileError([problems.serving.QuestionNotFree(question=name, state="answered by you")])
-        votes = (await asyncio.to_thread(self.records.votes, run, name)).get(name, [])
+        votes = (await asyncio.to_thread(self.records.votes, run, name, found.opened)).get(name, [])
         decided = found.approval.tally(votes)
         if decided is None:
             change = RunChange("question.voted", run, found.program, {"question": name, "who": caller.name})
             self._wake(await asyncio.to_thread(self.records.tell, change))
             return await self.run(caller, run)
-        by: Author = {"who": ", ".join(each.who for each in votes if each.data == decided.data), "means": decided.means}
         try:
-            report = await self._recorded(run, self.engine.answer(run, name, decided.data, by), SETTLE, known=True, question=name)
+            return await self._info_of(await self._decide(run, found.program, name, votes, decided))
         except CompileError as error:
             if any(isinstance(each, problems.runs.RejectedAnswer) for each in error.problems):
                 await asyncio.to_thread(self.records.unvote, run, name, caller.name, caller.nonce)
             raise
+
+    async def _decide(self, run: str, program: str, question: str, votes: Sequence[Vote], decided: Vote) -> RunReport:
+        """Let a run go on with the answer that its votes decide on."""
+        by: Author = {"who": ", ".join(each.who for each in votes if each.data == decided.data), "means": decided.means}
+        work = self.engine.answer(run, question, decided.data, by)
+        report = await self._recorded(run, work, SETTLE, known=True, question=question)
         who: list[Json] = [each.who for each in votes]
-        change = RunChange("question.answered", run, found.program, {"question": name, "who": who})
-        await self._note(report, first=[change])
-        return await self._info_of(report)
+        await self._note(report, first=[RunChange("question.answered", run, program, {"question": question, "who": who})])
+        return report
+
+    async def _finish_votes(self, report: RunReport) -> None:
+        """Give a run the answers that were voted for when a process ended before it could."""
+        for row in await asyncio.to_thread(self.records.questions, run=report.run) if report.questions else ():
+            found = await self._asked(row)
+            decided = found.approval.tally(found.votes)
+            if decided is not None and found.votes[-1].at < time() - _LEFT:
+                await self._decide(report.run, report.name, row.question.id, found.votes, decided)
 
     def refusal(self, caller: Caller, found: QuestionInfo) -> Problem | None:
         """Return why the caller may not answer a question; `None` if nothing speaks against it."""
@@ -582,7 +594,7 @@ class RunService:
         def look() -> QuestionInfo:
             known = self.records.run(row.run)
             starter = None if known is None else known.starter
-            votes = tuple(self.records.votes(row.run, row.question.id).get(row.question.id, ()))
+            votes = tuple(self.records.votes(row.run, row.question.id, row.opened).get(row.question.id, ()))
             candidates = tuple(sorted(self.records.candidates(row.run, row.question.id)))
             return QuestionInfo(
                 row.run,
@@ -673,7 +685,9 @@ class RunService:
             stale = await asyncio.to_thread(self.records.open_runs, _STALE) if not touched else []
             for run in {*touched, *stale}:
                 with suppress(Exception):  # what the store complains of is told to whoever asks for something
-                    await self._note(await self.engine.show(run))
+                    report = await self.engine.show(run)
+                    await self._note(report)
+                    await self._finish_votes(report)
 
     def _known_programs(self) -> list[str]:
         return list(self.launchers)
@@ -779,6 +793,8 @@ class RunService:
 
 _LOOK: Final = 1.0
 """Seconds between two looks for what other processes have done."""
+_LEFT: Final = 10.0
+"""Seconds after which a vote that decides, and was not told to its run, was left by a process that has ended."""
 _LOOKS: Final = 100
 """Streams that look in a second, where there are many: what happens here wakes them at once."""
 _LOOK_ANYWAY: Final = 30.0

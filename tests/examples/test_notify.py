@@ -37,8 +37,8 @@ def modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def the_service(asked: Asked) -> Answer:
     """Stand in for `instrc serve`."""
     assert asked.headers["authorization"] == "Bearer ik_key"
-    if asked.path == "/v1/questions/r1%3Aq/link":
-        return Answer(json.dumps({"link": f"/v1/links/for-{json.loads(asked.body)['to']}"}).encode(), 201)
+    if asked.path == "/v1/questions/r1%3Aq/links":
+        return Answer(json.dumps({"page": f"/inbox/link/for-{json.loads(asked.body)['to']}"}).encode(), 201)
     assert (asked.method, asked.path) == ("GET", "/v1/questions/r1%3Aq")
     return Answer(json.dumps(QUESTION).encode())
 
@@ -130,7 +130,7 @@ def test_each_person_is_mailed_a_link_of_their_own(monkeypatch: pytest.MonkeyPat
             assert f"To: {to}" in mail
             assert "Subject: mail asks for approve now" in mail
             assert "text/plain" in mail
-            assert f"{service}/v1/links/for-{link}" in mail.replace("=\r\n", "")
+            assert f"{service}/inbox/link/for-{link}" in mail.replace("=\r\n", "")
 
 
 @pytest.mark.parametrize("file", ["receiver.py", "slack.py", "mail.py"])

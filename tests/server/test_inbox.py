@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import httpx
 import pytest
+from listening import listening
 from serving import BOB, BOSS, CAT, LETTER, client, go, person, service, settled
 from test_forms import ALLOWED, HOSTILE, Browser
 from written_processes import TEXT, chunk, process, step
@@ -216,6 +219,23 @@ def test_people_log_in_with_a_key(tmp_path: Path) -> None:
             assert "bob" in (await http.get("/inbox", headers={"cookie": cookie})).text
             gone = await http.post("/inbox/logout", headers={"cookie": cookie})
             assert "Max-Age=0" in gone.headers["set-cookie"]
+
+    go(body())
+
+
+def test_the_example_of_messages_links_to_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "examples" / "notify"))
+    receiver = import_module("receiver")
+
+    async def body() -> None:
+        made = service(tmp_path)
+        async with listening(made, routes=Inbox(made).routes) as address:
+            run = (await made.start(BOSS, "letter", "Ann comes", wait=20)).report.run
+            monkeypatch.setattr(receiver, "SERVICE", address)
+            question = await asyncio.to_thread(receiver.question_of, {"run": run, "question": "userContext1"})
+            page = await asyncio.to_thread(receiver.signed_link, question, "eve")
+            async with httpx.AsyncClient() as http:
+                assert "<form" in (await http.get(page)).text
 
     go(body())
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from time import time
 from typing import Any
 
 import pytest
-from serving import ANN, ANSWER, BOB, BOSS, RunService, on, service, settled
+from serving import ANN, ANSWER, BOB, BOSS, RunService, asking, on, service, settled
 
 from instrc import CompileError
+from instrc.runtime.retry import RetryOptions
+from instrc.server.records import Vote  # written as by a process that has ended then
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
@@ -36,3 +40,35 @@ def test_a_run_is_started_found_and_answered_on_every_engine(store: tuple[str, A
             await made.run(BOSS, run)
 
     on(service(place, name=name), body)
+
+
+def test_a_vote_that_decides_reaches_its_run_though_its_process_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("instrc.server.run_service._LEFT", 0.0)
+
+    async def body(made: RunService) -> None:
+        run = (await made.start(ANN, "pay", "x", wait=30)).report.run
+        await made.answer(ANN, run, "userContext1", ANSWER)
+        opened = (await made.question(BOSS, run, "userContext1")).opened
+        made.records.vote(run, "userContext1", Vote("bob", "key", time(), ANSWER), opened)
+        assert (await settled(made, run, "done")).report.status == "done"
+        told = next(event for event in await made.trace(BOSS, run) if event["event"] == "told")
+        assert told["by"] == {"who": "ann, bob", "means": "key"}
+
+    on(service(tmp_path, pay=asking(**{"x-needed": 2})), body)
+
+
+def test_votes_count_for_the_question_as_it_was_asked_then(tmp_path: Path) -> None:
+    async def body(made: RunService) -> None:
+        run = (await made.start(ANN, "pay", "x", wait=30)).report.run
+        await made.answer(ANN, run, "userContext1", ANSWER)
+        await made.answer(BOB, run, "userContext1", {"decision": "Reject"})
+        await settled(made, run, "stopped")
+        await made.retry(BOSS, run, RetryOptions("step1_approve"))
+        assert (await made.question(BOSS, run, "userContext1")).votes == ()
+        for person, status in ((BOB, "waiting"), (ANN, "done")):
+            await made.answer(person, run, "userContext1", ANSWER)
+            await settled(made, run, status)
+
+    on(service(tmp_path, pay=asking(**{"x-needed": 2})), body)

@@ -134,7 +134,7 @@ def test_a_key_is_known_by_its_digest_and_can_be_taken_back(tmp_path: Path) -> N
         old = identity.new_key("old", ["admin"], expires=time() - 1)
         stored = b"".join(file.read_bytes() for file in (tmp_path / "keys").glob("server.sqlite*"))
         assert key.encode() not in stored
-        assert key.split("_")[2].encode() not in stored
+        assert key.split("_", 2)[2].encode() not in stored
         async with client(made, identify=identity) as http:
             for word, status in ((key, 200), (f"{key}x", 401), (old, 401), ("ik_", 401), ("ik_a_b", 401), ("nonsense", 401)):
                 done = await http.get("/v1/programs", headers={"Authorization": f"Bearer {word}"})
