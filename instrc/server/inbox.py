@@ -17,9 +17,10 @@ from starlette.routing import BaseRoute, Route
 
 from instrc.problems import runs, serving
 from instrc.problems.problem import CompileError, Problem
-from instrc.runtime.engine import RunFilter
+from instrc.runtime.engine import RunFilter, values_of_steps
 from instrc.runtime.trace_page import page_of
-from instrc.runtime.traces import spans_of
+from instrc.runtime.traces import spans_of, steps_of
+from instrc.schema.strip import split
 from instrc.server.access import Caller
 from instrc.server.door import CONTENT_POLICY, RateLimiter, caller_of, status_of_problem
 from instrc.server.forms import AnswerForm, Words, changed, pairs
@@ -262,8 +263,17 @@ class Inbox:
         info = await self.service.run(caller, run)
         decided = await self.service.votes(caller, run)
         asked = [(each, _step(each.steps, each.id)) for each in info.report.questions]
-        answers = sorted(((vote, name) for name, votes in decided.items() for vote in votes), key=lambda each: each[0].at)
-        return self.page(request, "run.html", {"info": info, "report": info.report, "asked": asked, "answers": answers})
+        steps = {
+            event["id"]: _step(tuple(steps_of(event)), "")
+            for event in await self.service.trace(caller, run)
+            if event["event"] == "question"
+        }
+        answers = sorted(
+            ((vote, steps.get(name) or name) for name, votes in decided.items() for vote in votes), key=lambda each: each[0].at
+        )
+        brought = {_step((key,), key): split(value)["output"] for key, value in values_of_steps(info.report.record).items()}
+        facts = {"info": info, "report": info.report, "asked": asked, "answers": answers, "brought": brought}
+        return self.page(request, "run.html", facts)
 
     async def _trace(self, request: Request) -> Response:
         caller, run = caller_of(request), request.path_params["run"]

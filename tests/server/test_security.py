@@ -14,6 +14,7 @@ import httpx
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
+from http_server import Answer, Asked, serving
 from serving import ANN, ANSWER, BOB, BOSS, asking, client, go, person, service
 from starlette.requests import ClientDisconnect
 from written_processes import DECISION, chunk, process, step
@@ -212,6 +213,47 @@ def test_a_token_counts_only_if_all_of_it_holds(key: Any, algorithm: str, claims
             await identity.bearer(unknown)
 
     go(body())
+
+
+def test_an_identity_provider_is_asked_for_its_keys_and_again_for_new_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The provider listens on this machine; it changes its keys, and later it is gone."""
+    asked, names = [], ["one"]
+
+    def provider(_asked: Asked) -> Answer:
+        asked.append(names[-1])
+        public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(RSA.public_key()))
+        return Answer(json.dumps({"keys": [{**public, "kid": name, "alg": "RS256"} for name in names]}).encode())
+
+    def token(name: str, **claims: Any) -> dict[str, str]:
+        word = jwt.encode({**CLAIMS, **claims}, RSA, algorithm="RS256", headers={"kid": name})
+        return {"Authorization": f"Bearer {word}"}
+
+    settings = ServiceSettings(oidc=OIDC, roles={"letter": {"starter": ("group:leads",)}})
+    made = service(tmp_path, settings=settings)
+
+    async def body(address: str) -> None:
+        identity = Identity(made.records, settings, made.signer, ProviderKeys(f"{address}/keys", tmp_path))
+        async with client(made, identity=identity) as http:
+            assert (await http.post("/v1/runs", json=START, headers=token("one"))).json()["starter"] == "ann"
+            assert (await http.post("/v1/runs", json=START, headers=token("one", groups=[]))).status_code == 404
+            names.append("two")
+            assert (await http.get("/v1/programs", headers=token("two"))).status_code == 401  # it was asked a moment ago
+            monkeypatch.setattr("instrc.server.identity._REFETCH", 0.0)
+            assert (await http.get("/v1/programs", headers=token("two"))).status_code == 200
+            assert asked == ["one", "two"]
+            page = (await http.post("/v1/session", headers=token("two"))).headers["set-cookie"].partition(";")[0]
+            assert (await http.get("/v1/programs", headers={"Cookie": page})).status_code == 200
+
+    async def alone(address: str) -> None:
+        identity = Identity(made.records, settings, made.signer, ProviderKeys(f"{address}/keys", tmp_path))
+        with pytest.raises(CompileError):
+            await identity.bearer(token("one")["Authorization"].partition(" ")[2])
+
+    with serving(provider) as address:
+        go(body(address))
+    go(alone(address))
 
 
 def test_a_session_is_a_signed_cookie_that_ends_with_its_key(tmp_path: Path) -> None:
