@@ -206,7 +206,7 @@ def is_extension(word: str) -> bool:
     return word.startswith(("x-", "X-"))
 
 
-APPROVAL = ("x-approvers", "x-needed", "x-veto", "x-not")
+APPROVAL = ("x-approvers", "x-needed", "x-veto", "x-not", "x-claim")
 """The words of a step of a person that say who approves: `instrc serve` counts answers by them."""
 
 

@@ -12,6 +12,7 @@ from instrc.runtime.activities import complaints
 from instrc.runtime.engine import Question
 from instrc.schema.vocabulary import APPROVAL
 from instrc.server.records import Vote, digest_of
+from instrc.text.durations import is_span, seconds
 from instrc.text.jsonvalue import Json
 
 REFUSAL: Final = "Reject"
@@ -28,6 +29,8 @@ class Approval:
     """How many different people have to agree (`x-needed`)."""
     veto: bool = True
     """Whether one refusal decides (`x-veto`)."""
+    claim: float | None = None
+    """Seconds for which somebody keeps the question (`x-claim`); as the settings say, where the program does not."""
     excluded: frozenset[str] = frozenset()
     """Who may not answer (`x-not`), such as whoever began the run: four eyes."""
 
@@ -82,7 +85,7 @@ def approval_of(question: Question, starter: str | None) -> Approval:
     said: dict[str, Json] = {}
     for schema in _schemas(question.schema):
         said |= {key: schema[key] for key in APPROVAL if key in schema}
-    needed, veto = said.get("x-needed"), said.get("x-veto", True)
+    needed, veto, claim = said.get("x-needed"), said.get("x-veto", True), said.get("x-claim")
     excluded = set(_people(said.get("x-not"), question.show))
     if "starter" in excluded and starter is not None:
         excluded.add(starter)
@@ -90,6 +93,7 @@ def approval_of(question: Question, starter: str | None) -> Approval:
         tuple(_people(said.get("x-approvers"), question.show)),
         needed if isinstance(needed, int) and not isinstance(needed, bool) and needed >= 1 else 1,
         veto is not False,
+        seconds(claim) if isinstance(claim, str) and is_span(claim) else None,
         frozenset(excluded),
     )
 

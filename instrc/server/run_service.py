@@ -467,7 +467,7 @@ class RunService:
             self._require_candidate(caller, found)
         elif found.claimed_by != caller.name:
             caller.require("operator", found.program, f"give questions of `{found.program}` to others")
-        until = time() + self.settings.claim
+        until = time() + (found.approval.claim or self.settings.claim)
         await self._claim(caller, found, to or caller.name, until, "delegate" if to else "claim")
         return await self.question(caller, run, question)
 

@@ -20,7 +20,7 @@ from serving import go
 from written_processes import call, chunk, process, step
 
 from instrc import Activities
-from instrc.engines.launch import Launcher, Own, engine_of, equip
+from instrc.engines.launch import Launcher, Own, engine_of, equip  # with activities of the test
 from instrc.engines.prepare import Prepared
 from instrc.server.mcp_runs import RunOffers, mcp_mount  # the service, in the process of the test
 from instrc.server.records import Records  # the service, in the process of the test

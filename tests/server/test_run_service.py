@@ -72,3 +72,14 @@ def test_votes_count_for_the_question_as_it_was_asked_then(tmp_path: Path) -> No
             await settled(made, run, status)
 
     on(service(tmp_path, pay=asking(**{"x-needed": 2})), body)
+
+
+def test_a_claim_holds_as_long_as_the_program_says(tmp_path: Path) -> None:
+    async def body(made: RunService) -> None:
+        for program, seconds in (("long", 7200.0), ("usual", made.settings.claim)):
+            run = (await made.start(ANN, program, "x", wait=30)).report.run
+            claimed = await made.claim(BOB, run, "userContext1")
+            assert claimed.claimed_until is not None
+            assert abs(claimed.claimed_until - time() - seconds) < 60
+
+    on(service(tmp_path, long=asking(**{"x-claim": "PT2H"}), usual=asking(**{"x-claim": "soon"})), body)
