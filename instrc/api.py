@@ -16,7 +16,7 @@ from instrc.compiler.ir import Artefact
 from instrc.compiler.resolve import InMemory, schemas_in_memory
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.engines.folder import EngineRun
-from instrc.engines.launch import EngineName, Here, Launcher, Own, RehearseMode, close_stores, given_inputs, host_of
+from instrc.engines.launch import EngineName, Here, Launcher, Own, RehearseMode, close_stores, given_inputs, host_of, version_of
 from instrc.engines.memory import LiveRun
 from instrc.engines.prepare import Prepared, prepare, wrong_activities
 from instrc.problems.problem import CompileError, CompileWarning, Problem
@@ -41,7 +41,16 @@ from instrc.schema.strip import Split
 from instrc.schema.wellformed import problems_of
 from instrc.testing.rehearsal import Rehearsal, made_inputs, rehearsal_of
 from instrc.text import arguments
-from instrc.text.arguments import as_plain, attribute, takes_plain_values, takes_plain_values_async, takes_shared_parts
+from instrc.text.arguments import (
+    TEXT_NAME,
+    ProgramInput,
+    as_plain,
+    attribute,
+    source_or_path,
+    takes_plain_values,
+    takes_plain_values_async,
+    takes_shared_parts,
+)
 from instrc.text.jsonvalue import Json, JsonObject, require_tree
 from instrc.text.limits import FLAT_SCHEMAS
 from instrc.text.names import free_name
@@ -91,12 +100,6 @@ def _later(artefact: Artefact, name: str) -> dict[str, Json]:
 
 
 AnyPath: TypeAlias = str | os.PathLike[str]
-ProgramInput: TypeAlias = AnyPath | Source
-"""A path of a program (`.aug`) or a vibe (`.json`), the text of a program, or a text with the name it would have as a file."""
-
-TEXT_NAME = "program.aug"
-"""The name of a text that has none, as if it were a file of the working folder."""
-_PATH_ENDINGS = (".aug", ".json")
 
 
 @takes_plain_values
@@ -185,7 +188,7 @@ def artefacts(
     found = Report()  # of this program alone: what an earlier one did wrong does not stop it
     overrides = OptionOverrides(naming=naming, hints=hints, batch=batch, sketch=sketch)
     workspace = Workspace(_project(roots, shared, vibes, found, locked=locked))
-    compiled = workspace.compile(_as_source_or_path(program), overrides, found)
+    compiled = workspace.compile(source_or_path(program), overrides, found)
     if told is not None:
         told.problems.extend(found.problems)
     found.stop_if_failed()
@@ -248,7 +251,7 @@ def types(
     )
     _warn(report)
 
-    named = _as_source_or_path(program)
+    named = source_or_path(program)
     file = named.name if isinstance(named, Source) else os.path.basename(named)  # noqa: PTH119  -- the path as it was given
     return module_of(compiled, file)
 
@@ -270,7 +273,7 @@ def check(
     `vibes` are instructions from memory, as for `compile`: the programs see them, and they are checked too.
     """
     report = Report()
-    texts = [_as_source_or_path(path) if isinstance(path, str) and "\n" in path else path for path in paths]
+    texts = [source_or_path(path) if isinstance(path, str) and "\n" in path else path for path in paths]
     sources = [each for each in texts if isinstance(each, Source)]
     places = arguments.paths("paths", [each for each in texts if not isinstance(each, Source)])
     arguments.truth("locked", locked)
@@ -324,14 +327,6 @@ def _project(
     """Return what these arguments of the public functions say of a project, with notes on the vibes in the report."""
     memory = schemas_in_memory(vibes, report)
     return Project(tuple(arguments.paths("roots", roots)), tuple(arguments.paths("shared", shared)), locked, memory)
-
-
-def _as_source_or_path(program: ProgramInput) -> str | Source:
-    if isinstance(program, Source):
-        return program
-    if isinstance(program, str) and ("\n" in program or not program.endswith(_PATH_ENDINGS)):
-        return Source(TEXT_NAME, program)
-    return arguments.path("program", program)
 
 
 # Runs, also as coroutines.
@@ -454,14 +449,18 @@ async def run_async(
     The arguments are those of `run`.
     """
     _require(model, export, id, requests, tokens, watch=watch, parts=parts)
-    prepared = _prepared(program, export, roots, shared, vibes)
+    roots, shared = arguments.paths("roots", roots), arguments.paths("shared", shared)  # for another version too
+
+    def prepared(version: ProgramLike) -> Prepared:
+        return _prepared(version, export, roots, shared, vibes)
+
     own = _own_equipment(model, activities, checks)
     words = model if isinstance(model, str) else None
     if rehearse != "with-activities" and not isinstance(rehearse, bool):
         arguments.instance("rehearse", rehearse, bool, '`True`, `False` or `"with-activities"`')
     kept = cache if cache is None or cache is False else AnswerCache(arguments.path("cache", cache))
     launcher = Launcher(
-        prepared,
+        prepared(program),
         model=words,
         own=own,
         requests=requests,
@@ -474,10 +473,13 @@ async def run_async(
     made = launcher.launch(input, id)
     if arguments.text("engine", engine) == "memory" and store is None:
         state = versions.begin(made.plan, made.inputs)
-        return await LiveRun(made.plan, state, launcher.effects(made.run, watch, parts), people).resume_async()
+        live = LiveRun(made.plan, state, launcher.effects(made.run, watch, parts), people)
+        live.version = lambda other: version_of(made, prepared(other), own)
+        return await live.resume_async()
     host = host_of(engine, None if store is None else arguments.path("store", store))
-    host.take(made.run, Here(own, people, watch, parts))
-    return EngineRun(host, await host.start(made))
+    here = Here(own, people, watch, parts, prepared)
+    host.take(made.run, here)
+    return EngineRun(host, await host.start(made), here)
 
 
 def _with_arguments_of(function: Callable[_Given, object]) -> Callable[[Callable[..., _Result]], Callable[_Given, _Result]]:
@@ -730,9 +732,10 @@ async def find_run_async(
     _require(model, None, id, None, None, watch=watch)
     report = await host.show(arguments.text("id", id))
     own = _own_equipment(model, activities, checks)
-    if report.status not in {"done", "cancelled"} and (own.words or people is not None or watch is not None):
-        host.take(id, Here(own, people, watch))
-    return EngineRun(host, report)
+    here = Here(own, people, watch)
+    if own.words or people is not None or watch is not None:
+        host.take(id, here, ended=report.status in {"done", "cancelled"})
+    return EngineRun(host, report, here)
 
 
 @takes_plain_values
@@ -771,7 +774,7 @@ def _prepared(
 ) -> Prepared:
     """Return a program that can run; what is suspicious in it, or lost of a vibe, is a warning of Python."""
     report = Report()
-    named = program if isinstance(program, dict) else _as_source_or_path(program)
+    named = program if isinstance(program, dict) else source_or_path(program)
     prepared = prepare(named, export=export, project=_project(roots, shared, vibes, report))
     report.problems.extend(prepared.warnings)
     for problem in report.once():

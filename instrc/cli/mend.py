@@ -56,7 +56,7 @@ async def _retried(kept: Engine, run: str, options: RetryOptions) -> RunReport:
 def fork_command(
     run: options.RunId,
     at: Annotated[
-        str | None, typer.Option("--at", metavar="STEP", help="Do this step anew, and all that needs it; the rest is reused.")
+        str | None, typer.Option("--at", metavar="STEP", help="Do this step anew, and all that needs it; STEP,STEP for several.")
     ] = None,
     edits: Annotated[
         list[str] | None,
@@ -65,6 +65,9 @@ def fork_command(
     program: Annotated[
         str | None,
         typer.Option("--program", metavar="FILE", help="Another version of the program, where what is done fits."),
+    ] = None,
+    export: Annotated[
+        str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file of `--program`.")
     ] = None,
     run_id: Annotated[str | None, typer.Option("--id", metavar="RUN", help="The id of the new run.")] = None,
     store: options.Store = None,
@@ -81,22 +84,16 @@ def fork_command(
 
     with options.exit_on_problems(shape), running.Watcher(quiet=quiet) as sink:
         asked = ForkOptions(at, dict(map(_edit, edits or ())), run_id)
-        report = running.run_to_end(_forked(engine(store, engine_name, run=run, watch=sink), run, asked, program))
+        report = running.run_to_end(_forked(engine(store, engine_name, run=run, watch=sink), run, asked, program, export))
     raise typer.Exit(running.deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))
 
 
-async def _forked(kept: Engine, run: str, asked: ForkOptions, program: str | None) -> RunReport:
-    from instrc.engines.launch import Launcher, forked
+async def _forked(kept: Engine, run: str, asked: ForkOptions, program: str | None, export: str | None) -> RunReport:
+    from instrc.engines.launch import forked, version_of
     from instrc.engines.prepare import prepare
 
-    other = None
-    if program is not None:
-        before, _ = await kept.journal(run)
-        model = before.how.get("model")
-        other = Launcher(
-            prepare(program), model=model if isinstance(model, str) else None, rehearse=before.how.get("rehearse") is True
-        )
-    return await kept.start(await forked(kept, run, asked, other))
+    version = None if program is None else lambda before: version_of(before, prepare(program, export=export))
+    return await kept.start(await forked(kept, run, asked, version))
 
 
 def _edit(text: str) -> tuple[str, Json]:

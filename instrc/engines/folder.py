@@ -35,7 +35,7 @@ from instrc.runtime.engine import (
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Journal, begun
-from instrc.runtime.retry import ForkOptions, RetryOptions
+from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
 from instrc.runtime.traces import Event, forget_trace
 from instrc.text.files import read_whole
 from instrc.text.jsontext import dumps, loads
@@ -246,9 +246,11 @@ def _overdue(saved: StoredRun) -> bool:
 class EngineRun(Run):
     """A run in a store or on a server: what is said of it is as of the last call."""
 
-    def __init__(self, engine: ForkingEngine, report: RunReport) -> None:
+    def __init__(self, engine: ForkingEngine, report: RunReport, here: object = None) -> None:
+        """Hold a run; `here` is what the engine knows of it as long as this handle lives."""
         self.engine = engine
         self.report: RunReport = report
+        self._here = here
 
     @property
     def id(self) -> str:
@@ -287,6 +289,11 @@ class EngineRun(Run):
         return self.report.invented
 
     @property
+    def forked(self) -> ForkOrigin | None:
+        """What it was forked from."""
+        return self.report.forked
+
+    @property
     def trace(self) -> list[Event]:
         """What has happened, in order; a `RuntimeWarning` if nothing is noted here of what has happened."""
         found = self.engine.trace(self.id)
@@ -323,7 +330,7 @@ class EngineRun(Run):
 
     async def _fork_async(self, options: ForkOptions) -> EngineRun:
         """Begin another run with what is recorded of this one."""
-        return EngineRun(self.engine, await self.engine.fork(self.id, options))
+        return EngineRun(self.engine, await self.engine.fork(self.id, options), self._here)
 
     async def delete_async(self) -> None:
         """Do what `delete` does, from code that is asynchronous."""

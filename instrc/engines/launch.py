@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from secrets import token_hex
 from typing import Literal, TypeAlias, TypedDict, TypeVar, Unpack, cast
+from weakref import WeakValueDictionary
 
 from instrc import problems
 from instrc.compiler.workspace import OptionOverrides, Workspace
@@ -44,12 +45,12 @@ from instrc.runtime.journal import Journal
 from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.budget import MoneyBudget, file_of, read_budget, require_prices
 from instrc.runtime.models.cache import ANSWERS_FILE, AnswerCache
-from instrc.runtime.models.catalogue import invents, model_of
+from instrc.runtime.models.catalogue import invents, model_of, words_from
 from instrc.runtime.models.model import Model, Sample
 from instrc.runtime.models.partial import TellPart
 from instrc.runtime.models.settings import RequestTable
 from instrc.runtime.plan import plan_digest, plan_of
-from instrc.runtime.retry import ForkOptions, RetryOptions, fork_of
+from instrc.runtime.retry import ForkOptions, ProgramVersion, RetryOptions, fork_of, origin_of
 from instrc.runtime.session import SessionTool
 from instrc.runtime.telemetry import Telemetry, listened, logged
 from instrc.runtime.traces import Event, Sink, join_sinks, told_apart
@@ -268,7 +269,7 @@ class Launcher:
         """
         prepared, own = self.prepared, self.own
         reach = reach_of(self.plan, self.activities, prepared.processes)
-        words = model or ("sample" if rehearse else prepared.settings.run.get("model"))
+        words = words_from(model, Path()) if model else "sample" if rehearse else prepared.settings.run.get("model")
         if own.model is None and words is None:
             _require_model(reach, prepared.settings)
         of_run = words if own.model is None else None
@@ -496,7 +497,7 @@ def engine_of(
 # Engines in a program: one for each store, whose runs may use functions that only this program has.
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Here:
     """What a run was begun with in this program."""
 
@@ -504,6 +505,8 @@ class Here:
     people: People | None = None
     watch: Sink | None = None
     parts: TellPart | None = None
+    prepare: Callable[[ProgramVersion], Prepared] = prepare
+    """Reads another version of its program."""
 
 
 _T = TypeVar("_T")
@@ -516,15 +519,17 @@ class Host:
         traces = read_settings(Path()).run.get("traces") if name == "temporal" else None
         self.engine: Engine = engine_of(name, store, equip=self._equip, watch=self._watch, traces=traces)
         self._here: dict[str, Here] = {}
+        self._ended: WeakValueDictionary[str, Here] = WeakValueDictionary()
+        """Of runs that have ended and that somebody still holds: they may be forked."""
 
     async def _lasting(self, work: Callable[[bool], Awaitable[_T]]) -> _T:
         """Do something with the engine; its server may be lost meanwhile, for as long as the settings say."""
         limit = read_settings(Path()).run.get("reconnect", RECONNECT)
         return await through_losses(self.engine, work, limit, lambda line: warnings.warn(line, RuntimeWarning, stacklevel=2))
 
-    def take(self, run: str, here: Here) -> None:
-        """Note what a run is begun or continued with here."""
-        self._here[run] = here
+    def take(self, run: str, here: Here, *, ended: bool = False) -> None:
+        """Note what a run is begun or continued with here; of one that has `ended`, as long as the caller keeps it."""
+        (self._ended if ended else self._here)[run] = here
 
     async def start(self, launch: Launch) -> RunReport:
         """Begin a run and carry it on, until it ends or waits for somebody."""
@@ -560,9 +565,12 @@ class Host:
 
     async def fork(self, run: str, options: ForkOptions) -> RunReport:
         """Begin another run with what is recorded of one."""
-        launch = await forked(self.engine, run, options)
-        if (here := self._here.get(run)) is not None:
-            self.take(launch.run, here)
+        found, program = self._here.get(run, self._ended.get(run)), options.program
+        here = found or Here()
+        version = None if program is None else lambda before: version_of(before, here.prepare(program), here.own)
+        launch = await forked(self.engine, run, options, version)
+        if found is not None:
+            self.take(launch.run, found)
         return await self.start(launch)
 
     async def journal(self, run: str) -> tuple[Launch, Journal]:
@@ -595,8 +603,8 @@ class Host:
     async def _ask_people(self, report: RunReport) -> RunReport:
         here = self._here.get(report.run)
         report = await ask_people(self.engine, report, None if here is None else here.people)
-        if report.status in {"done", "cancelled"}:  # any other may be retried
-            self._here.pop(report.run, None)
+        if here is not None and report.status in {"done", "cancelled"}:  # any other may be retried
+            self._ended[report.run] = self._here.pop(report.run, here)
         return report
 
     def _equip(self, run: str, plan: PinnedPlan, how: JsonObject, sink: Sink) -> Effects:
@@ -619,12 +627,33 @@ async def raised_budget(engine: Engine, run: str, options: RetryOptions) -> None
         budget.raise_for(run, options.budget)
 
 
-async def forked(engine: Engine, run: str, options: ForkOptions, other: Launcher | None = None) -> Launch:
-    """Return a run that is to begin with what is recorded of another one, of the same program or an `other` version of it."""
+def version_of(before: Launch, prepared: Prepared, own: Own | None = None) -> Launcher:
+    """Return what begins runs of another version of a program as a run was begun: with its model, settings and limits."""
+    how, options = before.how, before.plan["options"]
+    calls = how.get("rehearse") and "results" not in as_array(how.get("invented") or [])
+    budget = how.get("budget")
+    return Launcher(
+        prepared,
+        model=words_from(as_text(how["model"]), Path(as_text(how.get("folder", ".")))) if how.get("model") else None,
+        own=own,
+        batch=as_integer(how.get("batch") or 1),
+        requests=options.get("requests"),
+        tokens=options.get("tokens"),
+        rehearse="with-activities" if calls else bool(how.get("rehearse")),
+        given=as_object(how.get("set") or {}),
+        cache=AnswerCache(**cast("_CacheOptions", how["cache"])) if "cache" in how else False,
+        budget=", ".join(as_texts(budget["limits"])) if isinstance(budget, dict) else None,
+    )
+
+
+async def forked(engine: Engine, run: str, options: ForkOptions, version: Callable[[Launch], Launcher] | None = None) -> Launch:
+    """Return a run that is to begin with what is recorded of another one, of the same program or another `version` of it."""
     before, journal = await engine.journal(run)
-    launch = before if other is None else other.launch(before.inputs)
+    launch = before
+    if version is not None:
+        launch = version(before).launch(before.inputs, entry=before.plan["options"].get("entry"))
     made = fork_of(run, journal, options, launch.plan, launch.inputs)
-    how: JsonObject = {**launch.how, "forked": {"run": run, "at": options.step}}
+    how: JsonObject = {**launch.how, "forked": cast("Json", origin_of(run, options, made))}
     if options.step is not None:
         how.pop("cache", None)  # another answer is wanted
     how |= {"failed": before.how["failed"]} if "failed" in before.how else {}
@@ -724,7 +753,7 @@ def session_model(words: str | None, file: Path, *, rehearse: bool = False) -> M
     """Return the model of a session: the one that is named, else that of the project."""
     settings = read_settings(file.parent)
     folder = settings.file.parent if settings.file is not None else file.parent
-    chosen = words or ("sample" if rehearse else settings.run.get("model"))
+    chosen = words_from(words, Path()) if words else "sample" if rehearse else settings.run.get("model")
     if chosen is None:
         _require_model(Reach({None: "chat"}), settings)
     return model_of(str(chosen), folder, request_table(settings, {}))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from secrets import token_hex
 from time import time
-from typing import NotRequired, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from instrc import problems
 from instrc.problems.problem import CompileError
@@ -33,11 +33,14 @@ from instrc.runtime.engine import (
 from instrc.runtime.interpreter import documents, versions
 from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, begun, rebuild_journal
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
-from instrc.runtime.retry import ForkOptions, RetryOptions, fork_of, retry_of
+from instrc.runtime.retry import ForkOptions, ForkOrigin, ProgramVersion, RetryOptions, fork_of, origin_of, retry_of
 from instrc.runtime.traces import Event
 from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, JsonObject, as_object
 from instrc.tools.python_values import JsonLike
+
+if TYPE_CHECKING:
+    from instrc.engines.launch import Launcher
 
 _PATIENCE = 3
 """Wrong answers to one question; after them it stays open."""
@@ -285,6 +288,10 @@ class LiveRun(Run):
         self.failed: dict[str, LiveRun] = {}
         """Those that have failed: a retry goes on with them."""
         self.cancelled: bool = False
+        self.origin: ForkOrigin | None = None
+        """What it was forked from."""
+        self.version: Callable[[ProgramVersion], Launcher] | None = None
+        """Reads another version of its program."""
         self._unfired: list[documents.FireCommand] = []
         self._sink = effects.sink
 
@@ -307,6 +314,11 @@ class LiveRun(Run):
     def invented(self) -> tuple[Invention, ...]:
         """What was made from its schema."""
         return self.effects.invented
+
+    @property
+    def forked(self) -> ForkOrigin | None:
+        """What it was forked from."""
+        return copy_of(self.origin)
 
     @property
     def trace(self) -> list[Event]:
@@ -453,13 +465,18 @@ class LiveRun(Run):
 
     async def _fork_async(self, options: ForkOptions) -> LiveRun:
         """Begin another run with what is recorded of this one."""
-        inputs = self.state["inputs"]
-        made = fork_of(self.id, self.journal(), options, self.plan, inputs)
+        plan, inputs, effects = self.plan, self.state["inputs"], self.effects
         run = options.run or f"{self.id}-{token_hex(3)}"
-        cache = self.effects.cache if options.step is None else None  # another answer is wanted
-        effects = replace(self.effects, run=run, keys={}, sink=self._sink, cache=cache)
-        live = LiveRun(self.plan, begun(self.plan, inputs, holds=self.holds), effects, self.people, holds=self.holds)
-        live.entries = [*made.entries]
+        if options.program is not None:
+            assert self.version is not None, "whoever begins a run that can be forked says how its versions are read"
+            launcher = self.version(options.program)
+            launch = launcher.launch(inputs)
+            plan, inputs, effects = launch.plan, launch.inputs, launcher.effects(run, None)
+        made = fork_of(self.id, self.journal(), options, plan, inputs)
+        cache = effects.cache if options.step is None else None  # another answer is wanted
+        effects = replace(effects, run=run, keys={}, sink=self._sink, cache=cache)
+        live = LiveRun(plan, begun(plan, inputs, holds=self.holds), effects, self.people, holds=self.holds)
+        live.entries, live.origin, live.version = [*made.entries], origin_of(self.id, options, made), self.version
         live.enter()
         return await live.resume_async()
 

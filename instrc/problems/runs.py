@@ -95,16 +95,22 @@ _SHOWN = 20
 
 class CannotFork(Problem):
     name = "cannot-fork"
-    hint = "fork before the first of them, with `--at`; or keep these steps and what they are given as they were"
 
     run: str
     lost: tuple[str, ...]
     """Steps of activities and people whose results have no place."""
+    why: str
+    """Why the first of them has none."""
 
     @property
     def message(self) -> str:
         steps = ", ".join(f"`{each}`" for each in self.lost[:_SHOWN])
         return f"the program does not ask in the same way for what `{self.run}` has done already: {steps}"
+
+    @property
+    def hint(self) -> str | None:
+        steps = ",".join(each.replace(", ", ",") for each in self.lost)
+        return f"`{self.lost[0]}`: {self.why}; keep it as it was, or do it again: `--at {steps}`"
 
 
 class RunGoesOn(Problem):

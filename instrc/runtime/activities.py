@@ -271,7 +271,12 @@ def activity(name: str, *, retry: Retry | None = None, input: object = None) -> 
             return "sent"
 
     `input` is the schema of what it takes, or a type: a model, a dataclass, a `TypedDict`.
+    A `TypeError` without a name, as where the brackets are left out.
     """
+    if not isinstance(name, str):
+        own = "".join(word.capitalize() for word in str(getattr(name, "__name__", "send")).split("_"))
+        message = f'an activity is marked with its name: `@instrc.activity("{own}_Activity")`'
+        raise TypeError(message)
     taken = None if input is None else _input_schema(input)
 
     def mark(function: _F) -> _F:

@@ -218,7 +218,7 @@ class Effects:
         if not isinstance(found, tuple):
             return found
         try:
-            result = self._accepted(command, *found, began)
+            result = redacted(self._accepted(command, *found, began))
         except _CheckError as error:
             return self._failed(command["id"], str(error), "check", found[1], began, place_of(error.error))
         if tell_part is not None and "complaints" not in result:
@@ -369,7 +369,7 @@ class Effects:
         if "results" in self.invented:
             facts["invented"] = True
         self.tell("returned", command["id"], **facts)
-        return {"ok": value}
+        return {"ok": redacted(value)}
 
     async def _retried(
         self,

@@ -34,13 +34,16 @@ from instrc.problems.suggest import nearest
 from instrc.runtime.boundary import ForeignError, NotJsonError, copy_of, guarded, received, said_by
 from instrc.runtime.effects import INVENTIONS, Effects, Invention
 from instrc.runtime.interpreter import documents, versions
+from instrc.runtime.interpreter.documents import bare_instruction
 from instrc.runtime.journal import Again, Journal, JournalEntry
 from instrc.runtime.models.closing import closing_all
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
+from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, EventFacts, Sink, join_sinks, read_events, told_apart, trace_file, usage_in, written_to
 from instrc.schema.strip import holds_meta, split
 from instrc.text import arguments
+from instrc.text.arguments import ProgramInput, source_or_path
 from instrc.text.durations import is_span, seconds
 from instrc.text.jsonvalue import Json, JsonObject, as_texts
 from instrc.tools.python_types import Adapter
@@ -189,7 +192,7 @@ def chosen(questions: list[Question], step: str, run: str, report: RunReport | N
     ways = (
         lambda question: question.id == step,
         lambda question: step in question.steps,
-        lambda question: not documents.is_numbered(step) and _bare_instruction(step) in map(documents.bare_name, question.steps),
+        lambda question: not documents.is_numbered(step) and bare_instruction(step) in map(bare_instruction, question.steps),
         lambda question: question.id.rpartition(".")[2] == step,
     )
     for way in ways:
@@ -209,7 +212,7 @@ def _end_of_question(report: RunReport, step: str) -> problems.runs.QuestionEnd:
     """Tell what has become of a question that is not open."""
     name = step.rpartition(".")[2]
     brought = values_of_steps(report.record)
-    if name in brought or (not documents.is_numbered(name) and _bare_instruction(name) in map(documents.bare_name, brought)):
+    if name in brought or (not documents.is_numbered(name) and bare_instruction(name) in map(bare_instruction, brought)):
         return "answered"
     error = report.outcome["error"] if report.outcome is not None and report.outcome["status"] == "failed" else None
     if error is not None and error["kind"] == "timeout":
@@ -249,6 +252,9 @@ class Launch:
     """How to make the effects anew in another process: plain JSON that `engines/launch.py` writes and reads."""
     entries: Sequence[JournalEntry] = ()
     """What is recorded of it from the beginning: that of the run from which it was forked."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "inputs", redacted(self.inputs))  # as all that comes from outside
 
     def held_by(self, default: Literal["hold", "fail"]) -> JsonObject:
         """Return `how` with what happens to the run where nothing in it is wrong, if that was not said."""
@@ -535,7 +541,7 @@ async def answer_of(people: People, command: documents.UserCommand) -> Json:
     try:
         with guarded():
             answer = people(copy_of(command))
-            return received(await answer if isawaitable(answer) else answer)
+            return redacted(received(await answer if isawaitable(answer) else answer))
     except NotJsonError as error:
         reason = f"the answer is not JSON, {error}"
     except Exception as error:  # noqa: BLE001  -- it may be anybody's
@@ -545,9 +551,9 @@ async def answer_of(people: People, command: documents.UserCommand) -> Json:
 
 
 def answer_copied(step: str, data: object) -> Json:
-    """Return an answer that somebody gives as a copy; a `CompileError` if it is not JSON."""
+    """Return an answer that somebody gives as a copy without secrets; a `CompileError` if it is not JSON."""
     try:
-        return received(data)
+        return redacted(received(data))
     except NotJsonError as error:
         problem = problems.runs.RejectedAnswer(step=step, pointer=error.pointer, reason=error.reason)
         raise CompileError([problem]) from None
@@ -622,6 +628,11 @@ class Run(ABC):
 
     @property
     @abstractmethod
+    def forked(self) -> ForkOrigin | None:
+        """What it was forked from, `{"run", "at"}`; `None` if it was not."""
+
+    @property
+    @abstractmethod
     def trace(self) -> list[Event]:
         """What has happened, in order."""
 
@@ -653,22 +664,41 @@ class Run(ABC):
         """Forget the run, with its trace and the runs below it; `CompileError` if it has not ended."""
         run_to_end(self.delete_async())
 
-    async def fork_async(self, step: str | None = None, *, set: Mapping[str, Json] | None = None, id: str | None = None) -> Run:  # noqa: A002  -- their names
+    async def fork_async(
+        self,
+        step: str | None = None,
+        *,
+        set: Mapping[str, Json] | None = None,  # noqa: A002  -- its name
+        program: ProgramInput | JsonObject | None = None,
+        id: str | None = None,  # noqa: A002  -- its name
+    ) -> Run:
         """Do what `fork` does, from code that is asynchronous."""
         given = {} if set is None else dict(arguments.mapping("set", set))
         edits = {arguments.text("set", key): answer_copied(key, value) for key, value in arguments.as_plain(given).items()}
-        return await self._fork_async(ForkOptions(_plain_text("step", step), edits, _plain_text("id", id)))
+        version = program if program is None or isinstance(program, dict) else source_or_path(program)
+        return await self._fork_async(ForkOptions(_plain_text("step", step), edits, _plain_text("id", id), version))
 
-    def fork(self, step: str | None = None, *, set: Mapping[str, Json] | None = None, id: str | None = None) -> Run:  # noqa: A002  -- their names
+    def fork(
+        self,
+        step: str | None = None,
+        *,
+        set: Mapping[str, Json] | None = None,  # noqa: A002  -- its name
+        program: ProgramInput | JsonObject | None = None,
+        id: str | None = None,  # noqa: A002  -- its name
+    ) -> Run:
         """Begin another run with what is recorded of this one, and return it; this one stays as it is.
 
             other = run.fork("send")  # `send`, and all that needs it, is done anew
             other = run.fork(set={"draft": {"text": "Dear Ann"}})  # with another result of `draft`
 
         What is begun anew has other keys than in this run, so a service does it again.
-        `id` is the id of the new run. `CompileError` where a result does not fit, or has no place.
+        `step` is a key, a bare name, or the id of a command; several have commas between them.
+        `program` is another version of the program, as for `run`: it takes each result for which it asks in the same way.
+        `forked["left"]` says which steps it does not take, and why.
+        `id` is the id of the new run.
+        `CompileError` where a result does not fit, or where what an activity or a person has done would be done twice.
         """
-        return run_to_end(self.fork_async(step, set=set, id=id))
+        return run_to_end(self.fork_async(step, set=set, program=program, id=id))
 
     async def retry_async(
         self,
@@ -781,7 +811,7 @@ class Run(ABC):
         record = self.record or {}
         only = self.only_step
         values = values_of_steps(record) if only is None else dict(zip([only], record.values(), strict=False))
-        found = [name] if name in values else [key for key in values if documents.bare_name(key) == _bare_instruction(name)]
+        found = [name] if name in values else [key for key in values if bare_instruction(key) == bare_instruction(name)]
         if len(found) != 1:
             wanted = (
                 f"one of {', '.join(f'`{key}`' for key in found or values) or 'the steps that the run has come to, none yet'}"
@@ -820,11 +850,6 @@ class Run(ABC):
 def _plain_text(name: str, value: str | None) -> str | None:
     """Return a text, or nothing, that a caller gives, in Python's own class; a `TypeError` for anything else."""
     return arguments.as_plain(arguments.text_or_none(name, value))
-
-
-def _bare_instruction(name: str) -> str:
-    """Return the name of an instruction as it is compared with keys: those of servers and people are without their endings."""
-    return documents.bare_name(re.sub(r"_(Activity|User)$", "", name))
 
 
 def values_of_steps(record: Json) -> JsonObject:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NoReturn, TypedDict
+from typing import Final, NoReturn, NotRequired, TypeAlias, TypedDict, cast
 
 from instrc import problems
 from instrc.problems.problem import CompileError
@@ -19,12 +19,14 @@ from instrc.runtime.interpreter.documents import (
     Result,
     SpendingLimits,
     State,
+    bare_instruction,
     bare_name,
     is_numbered,
 )
 from instrc.runtime.journal import Again, CommandResult, Journal, JournalEntry, begun, replay
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.source import Source
 
 # What a run did, played again from its results.
 
@@ -33,6 +35,7 @@ from instrc.text.jsonvalue import Json, JsonObject
 class _Replay:
     """A run, played again without some of its results."""
 
+    plan: PinnedPlan
     state: State
     commands: dict[str, Command] = field(default_factory=dict)
     kept: list[CommandResult] = field(default_factory=list)
@@ -41,10 +44,23 @@ class _Replay:
     last: str | None = None
     """The command whose result ended the run; `None` if it was ended by what began after it."""
 
+    def named(self, step: str) -> list[str]:
+        """Return the commands of a step, in all elements and rounds: by their ids, its key, its bare name, or its chunk."""
+        known = [command for command in self.commands.values() if command["kind"] != "timer"]
+        bare, only = None if is_numbered(step) else bare_instruction(step), self.plan["options"].get("step")
+        ways = (
+            lambda command: command["id"] == step,
+            lambda command: step in steps_of(command),
+            lambda command: bare in [bare_instruction(key) for key in steps_of(command)],
+            lambda _command: only is not None and bare == bare_instruction(only),  # the only step of a tool has no key
+            lambda command: _unit_id(command["id"]).rpartition(".")[2] == step,
+        )
+        return next((found for way in ways if (found := [command["id"] for command in known if way(command)])), [])
+
 
 def _replayed(journal: Journal, without: Iterable[str] = ()) -> _Replay:
     plan, left_out = journal.plan, set(without)
-    made = _Replay(begun(plan, journal.inputs, holds=journal.holds))
+    made = _Replay(plan, begun(plan, journal.inputs, holds=journal.holds))
     for command, result in journal.results:
         made.commands |= {each["id"]: each for each in versions.issue(plan, made.state)}
         known = command in made.state["open"] or not command
@@ -64,18 +80,6 @@ def steps_of(command: Command) -> list[str]:
     if command["kind"] == "timer":
         return []
     return list(command["steps"]) if command["kind"] in {"model", "user"} else [command["step"]]  # type: ignore[typeddict-item]  # as its kind says
-
-
-def _named(commands: Iterable[Command], step: str) -> list[str]:
-    """Return the commands of a step, in all elements and rounds: by their ids, its key, its bare name, or its chunk."""
-    known = [command for command in commands if command["kind"] != "timer"]
-    ways = (
-        lambda command: command["id"] == step,
-        lambda command: step in steps_of(command),
-        lambda command: not is_numbered(step) and bare_name(step) in map(bare_name, steps_of(command)),
-        lambda command: _unit_id(command["id"]).rpartition(".")[2] == step,
-    )
-    return next((found for way in ways if (found := [command["id"] for command in known if way(command)])), [])
 
 
 def _unit_id(command: str) -> str:
@@ -134,7 +138,7 @@ def retry_of(run: str, journal: Journal, options: RetryOptions, *, ended: bool =
         _refuse(run, reason, f"begin before that: `--from STEP`; or give a result: `instrc fork {run} --set STEP=JSON`")
     drop, fresh = list(fatal), list(fatal if options.new_key else ())
     if options.step is not None:
-        names = _named(played.commands.values(), options.step)
+        names = played.named(options.step)
         names = [name for name in names if any(name == command for command, _ in journal.results)]
         if not names:
             _refuse_step(run, played, options.step)
@@ -221,7 +225,9 @@ def _refuse(run: str, reason: str, advice: str) -> NoReturn:
 
 
 def _refuse_step(run: str, played: _Replay, step: str) -> NoReturn:
-    known = list(dict.fromkeys(key for command in played.commands.values() for key in steps_of(command)))
+    only = played.plan["options"].get("step")
+    known = [key for command in played.commands.values() for key in steps_of(command)] if only is None else [only]
+    known = list(dict.fromkeys(known))
     raise CompileError([problems.runs.NoSuchStep(run=run, step=step, known=tuple(known))])
 
 
@@ -233,6 +239,8 @@ class ForkOrigin(TypedDict):
 
     run: str
     at: str | None
+    left: NotRequired[dict[str, str]]
+    """Steps whose results another version of the program did not take, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,11 +248,17 @@ class ForkOptions:
     """What of a run another one begins with."""
 
     step: str | None = None
-    """From which step on it works anew; `None` for what the run has not done."""
+    """From which step on it works anew, or several with commas; `None` for what the run has not done."""
     edits: Mapping[str, Json] = field(default_factory=dict)
     """Results by step, in place of those that are recorded."""
     run: str | None = None
     """The id of the new run."""
+    program: ProgramVersion | None = None
+    """Another version of the program."""
+
+
+ProgramVersion: TypeAlias = str | Source | JsonObject
+"""A path, a source, or a compiled document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +268,8 @@ class Forked:
     entries: list[JournalEntry]
     reused: tuple[str, ...]
     """The commands of the old run whose results it has."""
+    left: dict[str, str]
+    """The steps of the old run whose results it does not take, and why."""
 
 
 def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, inputs: JsonObject) -> Forked:
@@ -266,24 +282,37 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
     fatal = _fatal(played, journal)
     at = list(fatal)
     if options.step is not None:
-        at += _named(played.commands.values(), options.step) or _refuse_step(run, played, options.step)
+        for step in options.step.split(","):
+            at += played.named(step.strip()) or _refuse_step(run, played, step.strip())
     edits = {_edited(run, played, step): (step, value) for step, value in options.edits.items()}
     without = _replayed(journal, [*at, *edits])
     kept = [(played.commands[name], result) for name, result in without.kept if name]
     kept += [(played.commands[name], _edit(played.commands[name], step, value, journal)) for name, (step, value) in edits.items()]
     made = _reuse(plan, inputs, kept, holds=journal.holds)
-    if made.left:
-        raise CompileError([problems.runs.CannotFork(run=run, lost=tuple(map(_shown, made.left)))])
-    entries: list[JournalEntry] = [{"results": [each]} for each in made.results]
+    left: dict[str, str] = {}
+    for command in made.left:
+        left.setdefault(_shown(command), made.reason(command))
+    twice = tuple({_shown(command): None for command in made.left if command["kind"] in {"activity", "user"}})
+    if twice:
+        raise CompileError([problems.runs.CannotFork(run=run, lost=twice, why=left[twice[0]])])
+    limits = journal.state.get("limits")
+    entries: list[JournalEntry] = [{"again": {"limits": limits}}] if limits else []
+    entries += [{"results": [each]} for each in made.results]
     sent = {_words(command) for command in played.commands.values() if command["kind"] == "fire"}
     if fired := [command["id"] for command in made.fires if _words(command) in sent]:
         entries.append({"fired": fired})
-    return Forked(entries, tuple(made.reused))
+    return Forked(entries, tuple(made.reused), left)
+
+
+def origin_of(run: str, options: ForkOptions, made: Forked) -> ForkOrigin:
+    """Return what is noted with a fork."""
+    origin: ForkOrigin = {"run": run, "at": options.step}
+    return {**origin, "left": made.left} if made.left else origin
 
 
 def _edited(run: str, played: _Replay, step: str) -> str:
     """Return the one command whose result an edit replaces."""
-    found = _named(played.commands.values(), step) or _refuse_step(run, played, step)
+    found = played.named(step) or _refuse_step(run, played, step)
     asked = sorted({_unit_id(each) for each in found})
     if len(asked) > 1:
         raise CompileError([problems.runs.NoSuchStep(run=run, step=step, known=tuple(asked))])
@@ -307,13 +336,34 @@ def _edit(command: Command, step: str, value: Json, journal: Journal) -> Result:
 
 @dataclass(slots=True)
 class _Reuse:
-    """RecordedRun results, as another plan takes them."""
+    """Recorded results, as another plan takes them."""
 
     results: list[CommandResult] = field(default_factory=list)
     reused: list[str] = field(default_factory=list)
     fires: list[FireCommand] = field(default_factory=list)
     left: list[Command] = field(default_factory=list)
-    """Commands of activities and people whose results it does not take."""
+    """Commands whose results it does not take."""
+    asked: list[Command] = field(default_factory=list)
+    """What it asks for that is not recorded."""
+
+    def reason(self, command: Command) -> str:
+        """Say why the plan does not take what came of a command."""
+        bare = [bare_name(step) for step in steps_of(command)]
+        same = [each for each in self.asked if each["kind"] == command["kind"] and [*map(bare_name, steps_of(each))] == bare]
+        for each in same:
+            changed = [
+                name
+                for name, value in each.items()
+                if name != "id" and _plain(cast("Json", value)) != _plain(cast("Json", command.get(name)))
+            ]
+            if changed:
+                return f"it has another `{changed[0]}`"
+        asked = [step for each in self.asked for step in steps_of(each) or [each["id"]]]
+        if set(bare) & set(map(bare_name, asked)):
+            return f"it is asked for in one answer with other steps: {_listed(asked)}"
+        if asked:
+            return f"{_listed(asked)} must be done first"
+        return "nothing asks for it"
 
 
 def _reuse(plan: PinnedPlan, inputs: JsonObject, recorded: Sequence[tuple[Command, Result]], *, holds: bool) -> _Reuse:
@@ -328,7 +378,8 @@ def _reuse(plan: PinnedPlan, inputs: JsonObject, recorded: Sequence[tuple[Comman
                 open_.setdefault(_words(command), {})[command["id"]] = command
         index = next((index for index, (words, _, _) in enumerate(waiting) if open_.get(words)), None)
         if index is None:
-            made.left = [command for _, command, _ in waiting if command["kind"] in {"activity", "user"}]
+            made.left = [command for _, command, _ in waiting if command["kind"] != "timer"]
+            made.asked = [each for same in open_.values() for each in same.values() if each["kind"] != "timer"]
             return made
         words, command, result = waiting.pop(index)
         same = open_[words]
@@ -342,6 +393,8 @@ def _reuse(plan: PinnedPlan, inputs: JsonObject, recorded: Sequence[tuple[Comman
                 del others[name]
 
 
+_ASKED: Final = 3
+"""Steps that a reason lists."""
 _NUMBERED: Final = re.compile(r"\b(step|[a-z]+Context)\d+")
 
 
@@ -350,7 +403,11 @@ def _words(command: Command) -> str:
     about = {name: value for name, value in command.items() if name != "id"}
     if command["kind"] == "timer":
         about["id"] = command["id"]
-    return _NUMBERED.sub(r"\1", dumps(about, indent=False))
+    return _plain(cast("Json", about))
+
+
+def _plain(value: Json) -> str:
+    return _NUMBERED.sub(r"\1", dumps(value, indent=False))
 
 
 def _renamed(result: Result, before: list[str], after: list[str]) -> Result:
@@ -360,6 +417,10 @@ def _renamed(result: Result, before: list[str], after: list[str]) -> Result:
         return result
     names = dict(zip(before, after, strict=False))
     return {**result, "ok": {names.get(name, name): each for name, each in value.items()}}
+
+
+def _listed(steps: Iterable[str]) -> str:
+    return ", ".join(f"`{step}`" for step in [*steps][:_ASKED])
 
 
 def _shown(command: Command) -> str:

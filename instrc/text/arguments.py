@@ -7,9 +7,10 @@ import os
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from functools import wraps
 from types import CodeType
-from typing import Final, NoReturn, ParamSpec, TypeVar, cast
+from typing import Final, NoReturn, ParamSpec, TypeAlias, TypeVar, cast
 
 from instrc.text.jsonvalue import Json
+from instrc.text.source import Source
 
 # Arguments of public functions: a value of a type that a function cannot take is a `TypeError` with words, before any work.
 #
@@ -410,3 +411,22 @@ def model_as_json(value: object) -> Json:
             raise TypeError(message) from error
         return dumped
     return cast("Json", value)  # whoever needs pure JSON checks that it is
+
+
+# A program, from whatever a caller gives.
+
+
+ProgramInput: TypeAlias = str | os.PathLike[str] | Source
+"""A path of a program (`.aug`) or a vibe (`.json`), the text of a program, or a text with the name it would have as a file."""
+TEXT_NAME: Final = "program.aug"
+"""The name of a text that has none, as if it were a file of the working folder."""
+_PATH_ENDINGS: Final = (".aug", ".json")
+
+
+def source_or_path(program: ProgramInput) -> str | Source:
+    """Return a program as a path or a source; a `TypeError` for what is neither."""
+    if isinstance(program, Source):
+        return program
+    if isinstance(program, str) and ("\n" in program or not program.endswith(_PATH_ENDINGS)):
+        return Source(TEXT_NAME, program)
+    return path("program", program)

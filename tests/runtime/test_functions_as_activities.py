@@ -292,6 +292,14 @@ def test_it_is_so_on_sqlite(tmp_path: Any) -> None:
     assert run.value == ["ann", 2]
 
 
+def test_a_mark_without_its_name_is_refused_where_it_stands() -> None:
+    with pytest.raises(TypeError, match=r'`@instrc\.activity\("PayBack_Activity"\)`'):
+
+        @instrc.activity  # type: ignore[arg-type]
+        def pay_back(given: object) -> object:
+            return given
+
+
 def test_a_function_in_a_list_under_its_own_name_is_not_the_activity() -> None:
     def find(who: str) -> None: ...
 

@@ -218,6 +218,61 @@ def test_the_trace_of_a_fork_begins_with_its_origin(
     assert "forked" not in capsys.readouterr().out
 
 
+def test_files_of_models_are_looked_up_where_the_user_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "pyproject.toml").write_text('[tool.instrc.run]\nmodel = "scripted:theirs.json"\n')
+    (tmp_path / "project" / "theirs.json").write_text('{"draft": {"text": "theirs"}}')
+    (tmp_path / "mine.json").write_text('{"draft": {"text": "mine"}}')
+    (tmp_path / "project" / "p.aug").write_text(DRAFTED)
+    monkeypatch.chdir(tmp_path)
+    assert instrc.run("project/p.aug", "x").value == {"text": "theirs"}
+    assert instrc.run("project/p.aug", "x", model="scripted:mine.json").value == {"text": "mine"}
+    with pytest.raises(instrc.CompileError, match="no such file"):
+        instrc.run("project/p.aug", "x", model="scripted:theirs.json")
+
+
+DRAFTED = '@{ title: "Draft", type: "object", properties: { text: { type: "string" } } }'
+SENT = f"const draft = {DRAFTED}; Send_Activity(text: draft.text)"
+SENT_LATER = SENT.replace("text: draft.text", "text: draft.text, copies: 2")
+SENT_SHORT = SENT.replace("Send_Activity(text: draft.text)", "const short = Shorten(draft); Send_Activity(text: short)")
+
+
+@pytest.mark.parametrize("store", [None, "runs"])
+def test_a_fork_takes_another_version_of_its_program(store: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked: list[str] = []
+
+    class Model:
+        async def answer(self, request: instrc.Request) -> instrc.Reply:
+            asked.append(request.name)
+            return instrc.Reply({key: {"text": "t"} for key in request.schema["properties"]})
+
+    vibes: dict[str, Any] = {name: {"title": name, "type": "object"} for name in ("Send_Activity", "Shorten")}
+    sent: list[Any] = []
+
+    def send(given: dict[str, Any]) -> dict[str, Any]:
+        sent.append(given)
+        return {}
+
+    run = instrc.run(SENT, "x", model=Model(), activities={"Send_Activity": send}, vibes=vibes, store=store)
+    assert (run.status, run.forked, len(asked), len(sent)) == ("done", None, 1, 1)
+    Path("later.aug").write_text(SENT_LATER)
+    for program in (SENT_LATER, Path("later.aug")):
+        with pytest.raises(instrc.CompileError, match="has another `input`"):
+            run.fork(program=program)
+        other = run.fork("send", program=program)
+        assert (other.status, other.forked) == ("done", {"run": run.id, "at": "send"})
+        assert sent[-1]["copies"] == 2
+    assert len(asked) == 1, "the draft is reused"
+    short = run.fork("send", program=SENT_SHORT)
+    assert short.forked is not None
+    assert [*short.forked["left"]] == ["step1_draft"]
+    assert short.forked["left"]["step1_draft"].endswith("in one answer with other steps: `step1_draft`, `step2_shorten`")
+    with pytest.raises(TypeError, match="`program` takes a path"):
+        run.fork(program=7)  # type: ignore[arg-type]
+    assert run.status == "done"
+
+
 def test_the_command_that_answers_says_the_store_and_the_engine_again(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without them the next command would look for the run in another place."""
     Path("ask.aug").write_text("Approve_User(prompt)")

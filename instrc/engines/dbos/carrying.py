@@ -24,7 +24,6 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Author, Command, FireCommand, Outcome, PinnedPlan, Result
 from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
-from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import begun_before
 from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, JsonObject, as_object
@@ -136,7 +135,7 @@ class DurablePort(MemoryPort):
         """Wait for results and record them."""
         if self.due.keys() - self._known_due:
             await self._keep({"due": {name: at for name, at in self.due.items() if name not in self._known_due}})
-        results = [(name, redacted(result)) for name, result in await super().wait_first(tasks)]
+        results = [*await super().wait_first(tasks)]
         await self._keep({"results": results} if results else {})
         while self._again:
             await self._release(tasks, *self._again.pop(0))
@@ -192,7 +191,7 @@ class DurablePort(MemoryPort):
         held = {command: error for command, error in self.held.items() if command not in self._known_held}
         self._known_held |= held.keys()
         if held:
-            entry["held"] = redacted(held)
+            entry["held"] = held
         self._known_later |= set(later)
         answered = [self._letters.pop(command) for command, _ in entry.get("results", ()) if command in self._letters]
         if later:

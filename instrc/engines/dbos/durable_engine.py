@@ -43,7 +43,6 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Author, Outcome, PinnedPlan, State
 from instrc.runtime.journal import Journal
 from instrc.runtime.retry import RetryOptions, retry_of
-from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, Sink, forget_trace, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
@@ -60,7 +59,7 @@ def launch_json(launch: Launch) -> LaunchDocument:
         "run": launch.run,
         "name": launch.name,
         "plan": launch.plan,
-        "inputs": redacted(launch.inputs),
+        "inputs": launch.inputs,
         "how": launch.held_by("hold"),
     }
     return {**made, "entries": [*launch.entries]} if launch.entries else made

@@ -21,7 +21,6 @@ from instrc.engines.stores import RunStore, scheme_of, store_of
 from instrc.problems.problem import CompileError
 from instrc.runtime.engine import LaunchDocument, UnreachableError
 from instrc.runtime.interpreter.documents import Result
-from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, is_event, read_events, trace_file
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, as_object
@@ -129,7 +128,7 @@ def create(engine: sa.Engine) -> None:
 
 def send(engine: sa.Engine, letter: Letter) -> None:
     """Put a letter in."""
-    text = dumps(redacted(letter.body), indent=False)
+    text = dumps(letter.body, indent=False)
     with engine.begin() as connection:
         connection.execute(sa.insert(_TABLE).values(id=letter.id, run=letter.run, body=text, verdict=0))
 

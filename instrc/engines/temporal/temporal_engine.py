@@ -54,7 +54,6 @@ from instrc.runtime.engine import (
 from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Again, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.retry import RetryOptions, retry_of
-from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, Sink, forget_trace, join_sinks
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
@@ -213,7 +212,7 @@ class TemporalEngine(TracedEngine):
             "run": launch.run,
             "name": launch.name,
             "plan": launch.plan,
-            "inputs": redacted(launch.inputs),
+            "inputs": launch.inputs,
             "how": how,
             "digest": digest,
             "heartbeat": self.heartbeat,
@@ -270,7 +269,7 @@ class TemporalEngine(TracedEngine):
             question = chosen(list(report.questions), step, run, report)
             child, slash, asked = question.id.rpartition("/")
             handle = (await self._client()).get_workflow_handle(self.prefix + (f"{run}/{child}" if slash else run))
-            letter: documents.AnswerMessage = {"answer": asked, "data": redacted(data)}
+            letter: documents.AnswerMessage = {"answer": asked, "data": data}
             if by is not None:
                 letter["by"] = by
             try:

@@ -102,7 +102,7 @@ class Carrying:
             result = await (effects.ask(command) if command["kind"] == "model" else effects.call(command))
         except _Launch as launched:
             return {"launch": self._child(effects, launched, given["digest"], pauses=has_pauses(launch["plan"]))}
-        return {"pending": True} if result is None else redacted(result)
+        return {"pending": True} if result is None else result
 
     def _child(self, effects: Effects, launched: _Launch, digest: str, *, pauses: bool) -> documents.Child:
         plan = plan_of(launched.process, activities=effects.activities.names(), pauses=pauses)

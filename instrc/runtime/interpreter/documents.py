@@ -394,6 +394,11 @@ def bare_name(key: str) -> str:
     return _STEP.sub("", key).replace("_", "").replace("-", "").casefold()
 
 
+def bare_instruction(name: str) -> str:
+    """Return the name of an instruction or a key as the two are compared: as `bare_name`, without `_Activity` and `_User`."""
+    return bare_name(re.sub(r"_(activity|user)$", "", name, flags=re.IGNORECASE))
+
+
 def spellings(key: str) -> tuple[str, str]:
     """Return how people write the key of a step: whole, and without its number."""
     return key, _STEP.sub("", key)

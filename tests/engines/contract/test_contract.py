@@ -526,6 +526,27 @@ def test_what_goes_wrong_never_shows_a_secret(stage: Any, monkeypatch: pytest.Mo
     go(body())
 
 
+def test_a_secret_is_masked_in_all_that_comes_from_outside(stage: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a handler, a model, a person, and whoever begins the run: what follows is the same on every engine."""
+    monkeypatch.setenv("PAY_TOKEN", "s3cret-word")
+    document = process(
+        llmContext1=chunk(step1_draft=step(TEXT, "prompt")),
+        userContext1=chunk(step2_ask=step(TEXT, "step1_draft")),
+        serverContext1=chunk(step3_a=call("Work", "step2_ask.text"), step4_b=call("Work", "step3_a.text")),
+    )
+
+    async def body() -> None:
+        stage.model = lambda request: {"step1_draft": {"text": f"{request.message.partition('prompt')[2][:99]} s3cret-word"}}
+        stage.handlers = {"Work": lambda given: {"text": f"s3cret-word of {given}"}}
+        await stage.start(document, {"prompt": "my s3cret-word"})
+        report = await stage.answer("ask", {"text": "I say s3cret-word"})
+        assert report.outcome["value"] == {"text": "*** of *** of I say ***"}
+        assert [given for _, _, given in stage.calls] == ["I say ***", "*** of I say ***"]
+        assert "s3cret-word" not in repr([report, stage.events, await stage.engine.journal("r1")])
+
+    go(body())
+
+
 CHILD = process(
     userContext1=chunk(step1_ask=step(DECISION, "prompt")), serverContext1=chunk(step2_send=call("Send", "step1_ask.decision"))
 )

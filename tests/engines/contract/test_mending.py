@@ -305,8 +305,14 @@ def test_a_fork_of_another_version_takes_what_still_fits(stage: Any) -> None:
         assert made.calls == ["C"]
         with pytest.raises(CompileError) as raised:
             fork_of("r1", journal, ForkOptions(), plan_of(other), launch.inputs)
-        assert raised.value.problems[0].name == "cannot-fork"
-        assert "`step1_a`, `step2_b`" in raised.value.problems[0].message
+        assert problem_of(raised) == (
+            "cannot-fork",
+            (
+                "the program does not ask in the same way for what `r1` has done already: `step1_a`, `step2_b`; "
+                "`step1_a`: it has another `input`; keep it as it was, or do it again: `--at step1_a,step2_b`"
+            ),
+        )
+        assert fork_of("r1", journal, ForkOptions("step1_a, b"), plan_of(other), launch.inputs).entries == []
 
     go(body())
 
