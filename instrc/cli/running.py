@@ -482,7 +482,7 @@ class CommandRow:
                 self.state = "held"
                 return f"{self.id}  holds the run"
             case "again":
-                return "the run goes on"
+                return f"{self.id.rstrip('/') or 'the run'} goes on"
             case "question" | "pending":
                 self.state, self.about = "waiting", "waits for an answer"
                 self.name = ", ".join(steps_of(event)) or self.name

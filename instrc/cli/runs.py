@@ -33,10 +33,14 @@ def runs_command(
     prune: Annotated[
         bool, typer.Option("--prune", help="Delete the runs that have ended before the time that `keep` says, as P30D.")
     ] = False,
+    family: Annotated[
+        str | None,
+        typer.Option("--family", metavar="RUN", help="Only this run, its origin, and all forks of these."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each run.")] = False,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """List the runs in the store, the latest first."""
+    """List the runs in the store, the latest first; those of a family each below what it was forked from."""
     from instrc.engines.stores import scheme_of
     from instrc.runtime.engine import RunFilter
 
@@ -55,24 +59,41 @@ def runs_command(
                 run_to_end(engine(store, engine_name, run=report.run).delete(report.run))
             write_error(f"{len(old)} runs are deleted, {len(reports) - len(old)} are kept\n")
             return
+        lines = [(report, 0) for report in reports]
+        if family is not None:
+            if not any(report.run == family for report in reports):
+                run_to_end(engine(store, engine_name, run=family).show(family))  # which says that there is none
+            lines = _family(family, reports)
     if not reports and not as_json:
         write_error("there are no runs\n")
-    for report in reports:
+    for report, depth in lines:
         if as_json:
             write(f"{dumps({**report_as_json(report), 'began': report.began, 'ended': report.ended}, indent=False)}\n")
             continue
         began = datetime.fromtimestamp(report.began or 0, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
         waits = ", ".join(question.id for question in report.questions)
         more = f"  waits for {waits}" if waits else ""
-        origin = f"  {_origin(report)}" if report.forked else ""
-        write_report(f"{began}  {report.status:<9}  {report.run}{more}{origin}\n")
+        origin = f"  {report.origin}" if report.forked else ""
+        write_report(f"{began}  {report.status:<9}  {'  ' * depth}{report.run}{more}{origin}\n")
 
 
-def _origin(report: RunReport) -> str:
-    """Return what a run was forked from, and at which step; nothing if it was not forked."""
-    if report.forked is None:
-        return ""
-    return f"forked from {report.forked['run']}" + (f" at {report.forked['at']}" if report.forked["at"] else "")
+def _family(run: str, reports: list[RunReport]) -> list[tuple[RunReport, int]]:
+    """Return the runs that were forked from one another, each behind its origin, and how many origins are above it."""
+    known = {report.run: report for report in reports}
+    forks: dict[str, list[RunReport]] = {}
+    for report in reversed(reports):  # the earliest first
+        if report.forked is not None:
+            forks.setdefault(report.forked["run"], []).append(report)
+    first = known[run]
+    while first.forked is not None and first.forked["run"] in known:
+        first = known[first.forked["run"]]
+    found: list[tuple[RunReport, int]] = []
+    waiting = [(first, 0)]
+    while waiting:
+        report, depth = waiting.pop()
+        found.append((report, depth))
+        waiting += [(each, depth + 1) for each in reversed(forks.get(report.run, []))]
+    return found
 
 
 def _kept() -> str:
@@ -163,7 +184,7 @@ def _traced(run: str, store: Path | None, engine_name: str | None) -> tuple[str,
     with exit_on_problems(Format.TEXT):
         kept = engine(store, engine_name, run=run)
         report = run_to_end(kept.show(run))
-    return report.run, report.status, _origin(report), kept.trace(run)
+    return report.run, report.status, report.origin, kept.trace(run)
 
 
 _SHOWN = ("sent", "input", "show", "answer", "output", "thoughts", "metrics", "cost", "complaints", "error", "place", "traceback")

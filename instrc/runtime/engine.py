@@ -298,6 +298,18 @@ class RunReport:
         origin = self.how.get("forked")
         return cast("ForkOrigin", origin) if isinstance(origin, dict) else None
 
+    @property
+    def origin(self) -> str:
+        """What it was forked from, in words; nothing if it was not forked."""
+        if self.forked is None:
+            return ""
+        return f"forked from {self.forked['run']}" + (f" at {self.forked['at']}" if self.forked["at"] else "")
+
+    @property
+    def standing(self) -> str:
+        """How it stands, and what it was forked from, in words."""
+        return f"{self.status} · {self.origin}" if self.origin else self.status
+
     def is_older(self, span: str) -> bool:
         """Tell whether it has ended longer ago than a span of time."""
         return self.ended is not None and self.status not in _OPEN and self.ended < time() - seconds(span)

@@ -278,7 +278,7 @@ class Inbox:
     async def _trace(self, request: Request) -> Response:
         caller, run = caller_of(request), request.path_params["run"]
         info = await self.service.run(caller, run)
-        made = page_of(info.report.run, info.report.status, spans_of(await self.service.trace(caller, run)))
+        made = page_of(info.report.run, info.report.standing, spans_of(await self.service.trace(caller, run)))
         return HTMLResponse(made, 200, {"Content-Security-Policy": _TRACE_POLICY})
 
 

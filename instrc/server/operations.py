@@ -64,6 +64,7 @@ SCHEMAS: Final[dict[str, JsonObject]] = {
             "value": {"description": "The result, when the run is done."},
             "error": _object({"kind": _TEXT, "message": _TEXT}),
             "step": {"type": "string", "description": "What a person has refused."},
+            "forked": {**_object({"run": _ID, "at": {"type": ["string", "null"]}}), "description": "What it was forked from."},
             "questions": {"type": "array", "items": _object({"id": _TEXT, "by": _TEXT, "steps": _NAMES})},
         },
     ),
@@ -248,6 +249,8 @@ def run_json(info: RunInfo) -> JsonObject:
         "starter": info.starter,
         "metadata": dict(info.metadata),
     }
+    if report.forked is not None:
+        made["forked"] = cast("Json", report.forked)
     if report.outcome is not None:
         ended = without_type(report.outcome)
         made |= {key: value for key, value in ended.items() if key in {"output", "value", "error", "step"}}

@@ -216,6 +216,14 @@ def test_the_trace_of_a_fork_begins_with_its_origin(
     assert f"done · {origin} · " in capsys.readouterr().out
     assert main(["trace", "one"]) == 0
     assert "forked" not in capsys.readouterr().out
+    assert main(["fork", "two", "--id", "three"]) == 0
+    assert main(["run", "p.aug", "--input", "x", "--model", "scripted:s.json", "--id", "other"]) == 0
+    capsys.readouterr()
+    for run in ("one", "three"):
+        assert main(["runs", "--family", run]) == 0
+        shown = [line.partition("done")[2].removeprefix(" " * 7) for line in capsys.readouterr().out.splitlines()]
+        assert shown == ["one", f"  two  {origin}", "    three  forked from two"]
+    assert main(["runs", "--family", "nobody"]) == 1
 
 
 def test_files_of_models_are_looked_up_where_the_user_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

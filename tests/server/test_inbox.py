@@ -181,6 +181,17 @@ def test_what_is_shown_and_answered_is_text(tmp_path: Path, text: str) -> None:
     inbox(tmp_path, test, hostile=hostile)
 
 
+def test_a_fork_says_its_origin(tmp_path: Path) -> None:
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        made = await http.post(f"/v1/runs/{run}/fork", json={"run": "other"}, headers={"Origin": "http://localhost"})
+        assert made.json()["forked"] == {"run": run, "at": None}, made.text
+        assert f'<a href="/inbox/runs/{run}">{run}</a>' in (await http.get("/inbox/runs/other")).text
+        assert f"forked from {run}" in (await http.get("/inbox/runs/other/trace")).text
+        assert "orked from" not in (await http.get(f"/inbox/runs/{run}")).text
+
+    inbox(tmp_path, test)
+
+
 def test_a_run_is_started_from_a_page(tmp_path: Path) -> None:
     async def test(http: httpx.AsyncClient, _run: str) -> None:
         assert "/inbox/start/letter" in (await http.get("/inbox/start")).text
