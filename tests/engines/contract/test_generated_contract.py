@@ -9,9 +9,11 @@ import pytest
 from generated_processes import answer_to, processes
 from hypothesis import HealthCheck, Phase, given, settings
 
-from instrc import ActivityError, Request, current_call
+from instrc import ActivityError, ModelError, Request, current_call
+from instrc.engines.launch import forked  # as a command does
 from instrc.runtime.interpreter import versions  # the pure interpreter, without an engine
 from instrc.runtime.plan import plan_of
+from instrc.runtime.retry import ForkOptions
 from instrc.text.jsonvalue import Json
 
 INPUTS = {"prompt": "go"}
@@ -27,25 +29,48 @@ MANY = settings(FEW, max_examples=60)
 
 def alone(document: Any) -> tuple[Any, Any]:
     """Return the outcome and the record of a process without any engine."""
+    return played(document)[:2]
+
+
+def played(document: Any) -> tuple[Any, Any, list[str]]:
+    """Return the outcome, the record and the commands of a process without any engine."""
+    done: list[str] = []
     plan: Any = plan_of(document, activities=NAMES)
     state = versions.begin(plan, dict(INPUTS))
     waiting: list[Any] = []
     while True:
         waiting += versions.issue(plan, state)
         if (outcome := versions.outcome(plan, state)) is not None:
-            return outcome, versions.record(plan, state)
+            return outcome, versions.record(plan, state), done
         command = waiting.pop(0)
+        done.append(command["id"])
         gone = set(versions.apply(plan, state, command["id"], answer_to(command)))
         waiting = [each for each in waiting if each["id"] not in gone]
 
 
+class Flaw:
+    """Where a run fails, as long as it has a flaw."""
+
+    at: str | None = None
+
+    def require(self, key: str, error: type[ActivityError | ModelError]) -> None:
+        if key.partition("/")[2] == self.at:
+            message = "it has a flaw"
+            raise error(message, code="flaw", retry=False)
+
+
+FLAW = Flaw()
+
+
 def model(request: Request) -> Json:
+    FLAW.require(request.key, ModelError)
     answer: Json = answer_to(request.command)["ok"]
     return answer
 
 
 def handler(name: str) -> Any:
     def work(_given: Any) -> Any:
+        FLAW.require(current_call().key, ActivityError)
         answer = answer_to({"kind": "activity", "activity": name, "id": current_call().key.split("/", 1)[1]})
         if "error" in answer:
             raise ActivityError(answer["error"]["message"], code=answer["error"]["code"], retry=False)
@@ -61,8 +86,8 @@ def hold(stage: Any, document: Any, run: str) -> None:
     assert (report.outcome, report.record) == alone(document)
 
 
-@pytest.mark.parametrize("amount", [FEW, pytest.param(MANY, marks=pytest.mark.slow)], ids=["few", "many"])
-def test_a_generated_process_ends_as_the_interpreter_says(stage: Any, amount: settings) -> None:
+def drawn(amount: settings) -> list[Any]:
+    """Return processes, before there is an engine: its threads use `random`, and hypothesis wants nobody to do that meanwhile."""
     documents: list[Any] = []
 
     @amount
@@ -70,6 +95,47 @@ def test_a_generated_process_ends_as_the_interpreter_says(stage: Any, amount: se
     def draw(document: Any) -> None:
         documents.append(document)
 
-    draw()  # before there is an engine: hypothesis wants nobody to use `random` meanwhile, and threads of engines do
-    for number, document in enumerate(documents):
+    draw()
+    return documents
+
+
+@pytest.mark.parametrize("amount", [FEW, pytest.param(MANY, marks=pytest.mark.slow)], ids=["few", "many"])
+def test_a_generated_process_ends_as_the_interpreter_says(stage: Any, amount: settings) -> None:
+    for number, document in enumerate(drawn(amount)):
         hold(stage, document, f"g{number}")
+
+
+LAW = settings(FEW, max_examples=200)
+
+
+@pytest.mark.parametrize(
+    ("amount", "most"),
+    [(settings(FEW, max_examples=2), 2), pytest.param(LAW, 1000, marks=(pytest.mark.slow, pytest.mark.timeout(7200)))],
+    ids=["few", "law"],
+)
+def test_retry_and_fork_at_every_step_end_like_a_run_that_never_failed(stage: Any, amount: settings, most: int) -> None:
+    """`pytest tests/engines/contract/test_generated_contract.py -m slow -k "law and memory"`: at every step of 200 processes."""
+    stage.model = model
+    stage.handlers = {name: handler(name) for name in NAMES}
+    held = 0
+
+    async def body(document: Any, run: str) -> None:
+        nonlocal held
+        outcome, record, commands = played(document)
+        assert (await stage.start(document, dict(INPUTS), run)).outcome == outcome
+        for number, name in enumerate(commands[:: max(len(commands) // most, 1)]):
+            FLAW.at = name
+            failed = await stage.start(document, dict(INPUTS), f"{run}-{number}")
+            FLAW.at = None
+            if failed.status == "failed" and failed.outcome["error"]["code"] == "flaw":  # no `try` has taken it up
+                again = await stage.retry(run=f"{run}-{number}")
+                assert (again.outcome, again.record) == (outcome, record), name
+                held += 1
+            fork = await forked(stage.engine, run, ForkOptions(name, run=f"{run}-f{number}"))
+            await stage.engine.start(fork)
+            made = await stage.settled(fork.run)
+            assert (made.outcome, made.record) == (outcome, record), name
+
+    for number, document in enumerate(drawn(amount)):
+        asyncio.run(asyncio.wait_for(body(document, f"g{number}"), 3600))
+    assert held

@@ -1,6 +1,6 @@
 """A program that runs a process again and again and is killed (SIGKILL) between any two things it does; it prints what it saw.
 
-`dying.py FOLDER KILLS`: each life is a fork that dies at its n-th moment: before or after an effect, before or after a record.
+`dying.py [mended] FOLDER KILLS`: each life is a fork that dies at its n-th moment, before or after an effect or a record.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from written_processes import DECISION, TEXT, attempt, call, chunk, each, is_, process, repeat, step, when
 
 from instrc import PENDING, Activities, ActivityError, Reply, Request, current_call
-from instrc.engines.dbos import carrying  # processes are stopped between two steps of it
+from instrc.engines.dbos import carrying, store  # processes are stopped between two steps of it
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.runtime.activities import ONCE
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch
 from instrc.runtime.plan import plan_of
+from instrc.runtime.retry import RetryOptions
 
 CHILD = process(
     serverContext1=chunk(step1_inner=call("Inner", "prompt")), llmContext1=chunk(step2_said=step(TEXT, "step1_inner"))
@@ -73,6 +74,16 @@ class Life:
     fires: tuple[str, ...] = ("Plan",)
     pace = (4, 24)
     """A life that is not the first of a run ends after so many moments, at least and at most."""
+
+    goes_on: tuple[str, ...] = ("waiting",)
+
+    def counts(self, _result: Any) -> bool:
+        """Tell whether what is recorded is never to be done again."""
+        return True
+
+    async def mend(self, engine: DurableEngine, run: str) -> Any:
+        """Make a run go on that has failed or is held."""
+        raise NotImplementedError
 
     def __init__(self, folder: Path, dies_at: int | None) -> None:
         self.folder = folder
@@ -126,21 +137,91 @@ class Life:
             self.moment()
             await real(entry)
             prefix = carrying.DBOS.workflow_id
-            for name, _ in entry.get("results", ()):
-                self.note("recorded", f"{prefix}/{name}")
+            for name, result in entry.get("results", ()):
+                if self.counts(result):
+                    self.note("recorded", f"{prefix}/{name}")
             self.moment()
 
         carrying._record = record
         engine = DurableEngine(os.environ.get(STORE) or self.folder / "store", self.equip)
         plan = plan_of(self.document, activities=self.fires)
         report = await engine.start(Launch(run, "dying", plan, self.inputs))
-        while report.status == "waiting":
+        while report.status in self.goes_on:
+            if report.status != "waiting":
+                report = await self.mend(engine, run)
+                continue
             asked = report.questions[0]
             data = {"decision": "Approve"} if asked.by == "person" else {"text": "late"}
             self.moment()
             report = await engine.answer(run, asked.id, data)
         engine.close()
         return report
+
+
+FLAWED = process(
+    serverContext1=chunk(step1_inner=call("Inner", "prompt"), step2_flaw=call("Flaw2", "step1_inner.text")),
+    llmContext1=chunk(step3_said=step(TEXT, "step2_flaw")),
+)
+
+
+class Mended(Life):
+    """Fails, is held, and fails in a child, each until it is mended; a retry goes on."""
+
+    document = process(
+        serverContext1=chunk(step1_fetch=call("Fetch", "prompt"), step2_flaw=call("Flaw0", "step1_fetch.text")),
+        eachContext1=each(
+            "x", "prompt", process(serverContext1=chunk(step3_send=call("Send", "x"))), value="step3_send.text", key="step4_each"
+        ),
+        serverContext2=chunk(step5_down=call("Flaw1", "step2_flaw.text")),
+        serverContext3=chunk(step6_child=call("Child", "step5_down.text")),
+        serverContext4=chunk(step7_turn=call("Turn", "step6_child.text")),
+    )
+    fires = ()
+    pace = (2, 12)
+    goes_on = ("waiting", "held", "failed")
+
+    def counts(self, result: Any) -> bool:
+        return "ok" in result
+
+    @property
+    def mends(self) -> Path:
+        return self.folder / f"mends-{self.run}"
+
+    def handler(self, name: str) -> Any:
+        usual = super().handler(name)
+
+        def answer(given: Any) -> Any:
+            made = usual(given)
+            if name.startswith("Flaw") and len(self.mends.read_text() if self.mends.exists() else "") <= int(name[-1]):
+                message = "it has a flaw"
+                raise ActivityError(message, code="unavailable" if name == "Flaw1" else "7", retry=False)
+            return made
+
+        return answer
+
+    def equip(self, run: str, plan: Any, how: Any, sink: Any) -> Effects:
+        made = super().equip(run, plan, how, sink)
+        for number in range(3):
+            made.activities.add(f"Flaw{number}", self.handler(f"Flaw{number}"), retry=ONCE)
+        made.activities.add("Child", FLAWED)
+        return made
+
+    async def mend(self, engine: DurableEngine, run: str) -> Any:
+        with self.mends.open("a") as file:
+            file.write("x")
+        self.moment()
+        return await engine.retry(run, RetryOptions())
+
+    async def live(self, run: str) -> Any:
+        self.run, real = run, store.send
+
+        def send(*letter: Any) -> None:
+            self.moment()
+            real(*letter)
+            self.moment()
+
+        store.send = send
+        return await super().live(run)
 
 
 def lived(folder: Path, run: str, dies_at: int | None, kind: type[Life] = Life) -> bool:
@@ -185,4 +266,5 @@ def main(folder: Path, kills: int, kind: type[Life] = Life) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    kind = Mended if sys.argv[1] == "mended" else Life
+    main(Path(sys.argv[-2]), int(sys.argv[-1]), kind)

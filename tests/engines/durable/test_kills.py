@@ -22,5 +22,12 @@ def test_a_run_survives_kills_between_any_two_effects(kills: int, tmp_path: Path
     held([PROGRAM], tmp_path, kills)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("kills", [6, pytest.param(200, marks=SLOW)])
+def test_a_run_that_is_retried_survives_kills_between_any_two_effects(kills: int, tmp_path: Path) -> None:
+    """After the letter of a retry, the rewinding, its entry, the first effect, its record: nothing is lost or done twice."""
+    held([PROGRAM, "mended"], tmp_path, kills)
+
+
 def test_a_run_in_postgresql_survives_kills(tmp_path: Path, postgres_server: Database, prepared_database: str) -> None:
     held([PROGRAM], tmp_path, 8, {"DYING_STORE": postgres_server.fresh(prepared_database)})
