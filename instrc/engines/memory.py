@@ -474,7 +474,7 @@ class LiveRun(Run):
             plan, inputs, effects = launch.plan, launch.inputs, launcher.effects(run, None)
         made = fork_of(self.id, self.journal(), options, plan, inputs)
         cache = effects.cache if options.step is None else None  # another answer is wanted
-        effects = replace(effects, run=run, keys={}, sink=self._sink, cache=cache)
+        effects = replace(effects, run=run, keys={}, sink=self._sink, cache=cache, parts=self.effects.parts)
         live = LiveRun(plan, begun(plan, inputs, holds=self.holds), effects, self.people, holds=self.holds)
         live.entries, live.origin, live.version = [*made.entries], origin_of(self.id, options, made), self.version
         live.enter()
