@@ -6,6 +6,7 @@ import inspect
 import os
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeAlias, TypeVar, Unpack, cast, overload
 
@@ -449,31 +450,25 @@ async def run_async(
     The arguments are those of `run`.
     """
     _require(model, export, id, requests, tokens, watch=watch, parts=parts)
-    roots, shared = arguments.paths("roots", roots), arguments.paths("shared", shared)  # for another version too
-
-    def prepared(version: ProgramLike) -> Prepared:
-        return _prepared(version, export, roots, shared, vibes)
-
+    places = arguments.paths("roots", roots), arguments.paths("shared", shared)  # for another version too
+    prepared = partial(_prepared, export=export, roots=places[0], shared=places[1], vibes=vibes)
     own = _own_equipment(model, activities, checks)
-    words = model if isinstance(model, str) else None
     if rehearse != "with-activities" and not isinstance(rehearse, bool):
         arguments.instance("rehearse", rehearse, bool, '`True`, `False` or `"with-activities"`')
-    kept = cache if cache is None or cache is False else AnswerCache(arguments.path("cache", cache))
     launcher = Launcher(
         prepared(program),
-        model=words,
+        model=model if isinstance(model, str) else None,
         own=own,
         requests=requests,
         tokens=tokens,
         rehearse=rehearse,
         given=settings,
-        cache=kept,
+        cache=cache if cache is None or cache is False else AnswerCache(arguments.path("cache", cache)),
         budget=as_plain(arguments.text_or_none("budget", budget)),
     )
     made = launcher.launch(input, id)
     if arguments.text("engine", engine) == "memory" and store is None:
-        state = versions.begin(made.plan, made.inputs)
-        live = LiveRun(made.plan, state, launcher.effects(made.run, watch, parts), people)
+        live = LiveRun(made.plan, versions.begin(made.plan, made.inputs), launcher.effects(made.run, watch, parts), people)
         live.version = lambda other: version_of(made, prepared(other), own)
         return await live.resume_async()
     host = host_of(engine, None if store is None else arguments.path("store", store))
