@@ -44,6 +44,8 @@ def runs_command(
     from instrc.engines.stores import scheme_of
     from instrc.runtime.engine import RunFilter
 
+    if prune and family is not None:
+        refuse_use("`--prune` deletes by age alone", "--family")
     with exit_on_problems(shape):
         chosen = RunFilter.of(status, program, since)
         beside = [] if scheme_of(store_place(store)) else ["memory"]  # items that wait are kept beside the usual engine
@@ -51,7 +53,8 @@ def runs_command(
         reports: list[RunReport] = []
         for name in names:
             known = {report.run for report in reports}
-            reports += [each for each in run_to_end(engine(store, name).runs()) if chosen.takes(each) and each.run not in known]
+            found = run_to_end(engine(store, name).runs())
+            reports += [each for each in found if (family or chosen.takes(each)) and each.run not in known]
         reports.sort(key=lambda report: -(report.began or 0))
         if prune:
             old = [report for report in reports if report.is_older(_kept())]
@@ -63,8 +66,8 @@ def runs_command(
         if family is not None:
             if not any(report.run == family for report in reports):
                 run_to_end(engine(store, engine_name, run=family).show(family))  # which says that there is none
-            lines = _family(family, reports)
-    if not reports and not as_json:
+            lines = [each for each in _family(family, reports) if chosen.takes(each[0])]
+    if not lines and not as_json:
         write_error("there are no runs\n")
     for report, depth in lines:
         if as_json:

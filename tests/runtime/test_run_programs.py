@@ -223,7 +223,10 @@ def test_the_trace_of_a_fork_begins_with_its_origin(
         assert main(["runs", "--family", run]) == 0
         shown = [line.partition("done")[2].removeprefix(" " * 7) for line in capsys.readouterr().out.splitlines()]
         assert shown == ["one", f"  two  {origin}", "    three  forked from two"]
+    assert main(["runs", "--family", "three", "--status", "held"]) == 0
+    assert capsys.readouterr() == ("", "there are no runs\n")
     assert main(["runs", "--family", "nobody"]) == 1
+    assert main(["runs", "--family", "one", "--prune"]) == 2
 
 
 def test_files_of_models_are_looked_up_where_the_user_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
