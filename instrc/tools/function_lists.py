@@ -5,45 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final
 
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError
 from instrc.schema.drafts import dialect_of_uri
 from instrc.schema.normalize import Rules, describe_value, parameters, properties_of
 from instrc.schema.upgrade import expand_discriminators, upgrade
-from instrc.text.jsontext import loads
-from instrc.text.jsonvalue import Json, JsonObject, JsonSyntaxError, Location, as_object, as_texts, at, pointer
+from instrc.text.jsonvalue import Json, Location, as_texts, at, pointer
+from instrc.tools import definitions
 from instrc.tools.sources import DISCRIMINATOR, Given, ImportedTool, localize_references, sound
-from instrc.tools.tool import SCHEMA_WORDS, free_text_schema
 
-# Find the functions in a list of tools, in whatever wrapping it stands, and read each.
-#
-# Kinds differ in the words they use; the ways in which the lists are wrapped in practice do not.
-# So a `ListFormat` is data, and every kind also understands the words of the others.
-
-
-FUNCTION_LEVELS: Final = 100
-"""Levels of a list of functions."""
-
-_LISTS = (
-    "tools",
-    "functions",
-    "function",
-    "functionDeclarations",
-    "function_declarations",
-    "result",
-    "available_tools",
-    "toolConfig",
-)
-"""Members that hold tools or lead to them: of requests, answers of servers, data sets."""
-_ONE = ("function", "json_schema", "response_format", "format", "text", "tool", "toolSpec", "custom")
-"""Members that hold one."""
-_NAMES = ("name", "api_call", "api_name", "function_name")
-_SCHEMAS = (*SCHEMA_WORDS, "args", "arguments")
-_RESULTS = ("outputSchema", "output_schema", "response", "responseJsonSchema", "returns")
-_OF_A_FUNCTION = frozenset({*_NAMES, *_RESULTS, "title", "description", "strict", "type", "required", "annotations", "_meta"})
-"""Members that make a function of a name even where nothing is said of parameters."""
+# Kinds differ in what they leave unsaid; the words of a tool and of its wrappings are known to all of them (`definitions`).
+# So a `ListFormat` is data.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,88 +39,62 @@ def functions(given: Given, kind: ListFormat) -> Iterator[ImportedTool]:
     stack: list[tuple[Json, Location, int]] = [(given.value, (), 0)]
     while stack:
         value, path, level = stack.pop()
-        if level > FUNCTION_LEVELS:
-            given.problems.append(NotATool(at=given.locate(path), reason=f"it lies over {FUNCTION_LEVELS} levels deep"))
+        if level > definitions.LEVELS:
+            given.problems.append(NotATool(at=given.locate(path), reason=f"it lies over {definitions.LEVELS} levels deep"))
         elif value.__class__ is list:
             stack += [(item, (*path, index), level + 1) for index, item in reversed(list(enumerate(value)))]
         elif value.__class__ is str:
-            inner = _unpacked(value)
+            inner = definitions.unpacked(value)
             if inner is None:
                 given.problems.append(NotATool(at=given.locate(path), reason="it is a text"))
             else:
                 stack.append((inner, path, level + 1))
         elif value.__class__ is not dict:
             given.problems.append(NotATool(at=given.locate(path), reason=f"it is {describe_value(value)}"))
-        elif _is_function(value):
+        elif definitions.is_definition(value):
             yield _function(value, path, given, kind)
         else:
-            inside = [(value[key], (*path, key), level + 1) for key in (*_LISTS, *_ONE) if _leads_on(value, key)]
+            inside = [(item, (*path, key), level + 1) for key, item in definitions.inside(value).items()]
             if not inside:
                 given.problems.append(NotATool(at=given.locate(path), reason=_not_one(value)))
-            stack += reversed(list({step: (item, step, deep) for item, step, deep in inside}.values()))
+            stack += reversed(inside)
             if value.get("nextCursor") is not None:
                 given.left_out((*path, "nextCursor"), "nextCursor", "the tools on the pages that follow are not in this file")
-
-
-def _leads_on(value: dict[str, Json], key: str) -> bool:
-    item = value.get(key)
-    return item.__class__ in {list, dict} or (item.__class__ is str and _unpacked(item) is not None)
-
-
-def _unpacked(text: str) -> Json:
-    """Return the list or object that a text holds as JSON, as data sets write their tools; else `None`."""
-    if not text.lstrip().startswith(("[", "{")):
-        return None
-    try:
-        return loads(text)
-    except (JsonSyntaxError, ValueError):
-        return None
-
-
-def _is_function(value: dict[str, Json]) -> bool:
-    has_schema = any(key in value for key in (*_SCHEMAS, "inputs", "required_parameters", "optional_parameters"))
-    named = any(value.get(key).__class__ is str for key in _NAMES)
-    wraps = any(value.get(key).__class__ in {dict, list} for key in ("function", "tools", "functions", "json_schema"))
-    provider = value.get("type").__class__ is str and value["type"] not in {"function", "custom", "object"} and not has_schema
-    bare = named and (value.keys() <= _OF_A_FUNCTION or "description" in value or value.get("type") in ("function", "custom"))
-    return (has_schema or bare) and not (wraps or provider)
 
 
 def _not_one(value: dict[str, Json]) -> str:
     kind = value.get("type")
     if kind.__class__ is str:
         return f"`{describe_value(kind)}` is not a function"
-    if any(value.get(key).__class__ is str for key in _NAMES):
+    if any(value.get(key).__class__ is str for key in definitions.NAMES):
         return "it has a name, but neither a description nor a schema"
     return "it has neither a name nor a schema" if value else "it is empty"
 
 
 def _function(value: dict[str, Json], path: Location, given: Given, kind: ListFormat) -> ImportedTool:
     """Return the tool that a function describes; members that no vibe has a place for are told."""
-    read = {"description", "title", *kind.silent, *kind.keywords}
-
-    def first(keys: tuple[str, ...]) -> str | None:
-        found = next((key for key in keys if value.get(key) is not None), None)
-        read.update(key for key in keys if key in value and (key == found or value[key] is None))
-        return found
-
-    name_key, schema_key, result_key = first(_NAMES), first(_SCHEMAS), first(_RESULTS)
-    name = value[name_key] if name_key else None
+    found = definitions.definition(value, of_data_sets=True)
+    read = {"description", "title", *kind.silent, *kind.keywords, *found.read}
+    name, raw, schema_at = value.get(found.name or ""), found.schema, (*path, *found.schema_at)
     if name is not None and name.__class__ is not str:
-        given.left_out((*path, name_key or ""), "name", "it is not a text")
+        given.left_out((*path, found.name or ""), "name", "it is not a text")
         name = None
-    raw, schema_at, beside = _parameters(value, schema_key, path, given, kind)
-    if schema_key is None and (value.get("type") == "custom" or path[-1:] == ("custom",)):
+    if kind.demanded and raw in (None, "", []):
+        given.read_as(path, f"a tool without {kind.demanded}", "one that takes no arguments")
+    if "required" in value and raw.__class__ is dict and raw.get("required") is value["required"]:
+        given.read_as((*path, "required"), "required", "a part of the parameters")
+    if raw is None and (value.get("type") == "custom" or path[-1:] == ("custom",)):
         read.add("format")
         try:
-            raw = free_text_schema(value)
+            raw = definitions.free_text_schema(value)
         except TypeError as error:
             given.left_out((*path, "format"), "format", str(error))
     schema = arguments_schema(raw, schema_at, given, kind.rules)
     for key, part in value.items():
-        if key not in read and key not in beside and part is not None:
-            given.left_out((*path, key), key, "a vibe has no place for it")
-    title = value.get("title")
+        if key not in read and part is not None:
+            is_list = key in definitions.TWO_LISTS
+            given.left_out((*path, key), key, "it is not a list of parameters" if is_list else "a vibe has no place for it")
+    title, result = value.get("title"), found.result
     return ImportedTool(
         name=name,
         at=path,
@@ -155,37 +102,9 @@ def _function(value: dict[str, Json], path: Location, given: Given, kind: ListFo
         schema_at=schema_at,
         description=description_text(value.get("description"), (*path, "description"), given),
         title=title if isinstance(title, str) else None,
-        result=partial(normalize_schema, value[result_key], (*path, result_key), given, kind.rules) if result_key else None,
+        result=partial(normalize_schema, value[result], (*path, result), given, kind.rules) if result else None,
         extras={keyword: value[key] for key, keyword in kind.keywords.items() if value.get(key) is not None},
     )
-
-
-def _parameters(
-    value: dict[str, Json], schema_key: str | None, path: Location, given: Given, kind: ListFormat
-) -> tuple[Json, Location, frozenset[str]]:
-    """Return the parameters as they are written, and where; and the members of the function that are part of them."""
-    beside: frozenset[str] = frozenset()
-    raw = value[schema_key] if schema_key else None
-    schema_at = (*path, schema_key) if schema_key else path
-    if raw.__class__ is str and _unpacked(raw) is not None:
-        raw = _unpacked(raw)
-    if schema_key == "inputSchema" and raw.__class__ is dict and raw.keys() == {"json"} and _has_properties(raw["json"]):
-        raw, schema_at = raw["json"], (*schema_at, "json")  # as Bedrock Converse writes it
-    if schema_key is None and ("required_parameters" in value or "optional_parameters" in value):
-        raw = _two_lists(value, path, given)
-        beside |= {"required_parameters", "optional_parameters"}
-    if kind.demanded and raw in (None, "", []):
-        given.read_as(path, f"a tool without {kind.demanded}", "one that takes no arguments")
-    if "required" in value:  # beside the parameters, where it does not belong
-        beside |= {"required"}
-        if value["required"].__class__ is list and raw.__class__ is dict and "required" not in raw and "properties" in raw:
-            given.read_as((*path, "required"), "required", "a part of the parameters")
-            raw = {**raw, "required": value["required"]}
-    return raw, schema_at, beside
-
-
-def _has_properties(schema: Json) -> bool:
-    return schema.__class__ is dict and (schema.get("type") == "object" or schema.get("properties").__class__ is dict)
 
 
 def arguments_schema(raw: Json, path: Location, given: Given, rules: Rules) -> Json:
@@ -234,23 +153,6 @@ def description_text(value: Json, path: Location, given: Given) -> str | None:
         return "\n".join(as_texts(value)) or None
     given.left_out(path, "description", "it is not a text")
     return None
-
-
-def _two_lists(value: dict[str, Json], path: Location, given: Given) -> Json:
-    """Return one schema for parameters in two lists, required and optional ones."""
-    lists = [(key, value.get(key)) for key in ("required_parameters", "optional_parameters")]
-    properties: JsonObject = {}
-    made: JsonObject = {"type": "object", "properties": properties}
-    for key, listed in lists:
-        names = [item.get("name") for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
-        if not isinstance(listed, list) or len(names) < len(listed) or not all(isinstance(name, str) for name in names):
-            if listed is not None:
-                given.left_out((*path, key), key, "it is not a list of parameters")
-            continue
-        properties |= as_object(properties_of({"properties": listed}, path).keywords["properties"])
-        if key == "required_parameters":
-            made["required"] = names
-    return made
 
 
 openai_tools = partial(functions, kind=ListFormat())

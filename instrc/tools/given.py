@@ -11,17 +11,14 @@ from instrc.schema.vocabulary import KEYWORDS, is_extension
 from instrc.text import arguments
 from instrc.text.arguments import attribute, model_as_json
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, mapping
+from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping
+from instrc.tools import definitions
 from instrc.tools.python_types import LibraryTool, PythonType, function_of, schema_of_call, schema_of_type
-from instrc.tools.tool import SCHEMA_WORDS, Example, HasTool, Tool, checked_json, checked_tool, free_text_schema, own_tool
+from instrc.tools.tool import Example, HasTool, Tool, checked_json, checked_tool, own_tool
 
 ToolLike: TypeAlias = Mapping[str, object] | bool | Tool | HasTool | Process | LibraryTool | PythonType
 """A schema, a tool as a provider takes it, a compiled artefact, a model, a typed dict, a dataclass, an annotated function."""
 
-_LISTS = ("tools", "functionDeclarations", "function_declarations", "functions", "specifications")
-"""Members that hold several tools: of requests, of the answer to `tools/list`, of Gemini's and GigaChat's tools."""
-_HOLDERS = ("function", "toolSpec", "json_schema", "custom")
-"""Members that hold one."""
 _EXAMPLES = ("input_examples", "few_shot_examples")
 _OF_SCHEMAS = frozenset({"properties", "$schema", "$ref", "$defs", "allOf", "anyOf", "oneOf", "items", "enum", "const"})
 _OF_PROVIDERS = frozenset(
@@ -34,7 +31,7 @@ _OF_QUESTIONS = frozenset({"message", "mode", "url", "elicitationId", "elicitati
 _OF_FUNCTIONS = frozenset({"function", "custom", "object", "json_schema"})
 """What the `type` of a tool says if its caller carries it out, not the provider."""
 
-_OF_OBJECTS = frozenset({*_LISTS, *_HOLDERS, *SCHEMA_WORDS, *_OF_SCHEMAS})
+_OF_OBJECTS = frozenset({*definitions.LISTS, *definitions.ONE, *definitions.SCHEMA_WORDS, *_OF_SCHEMAS})
 """Members of which an object of a library has at least one if it is a tool, several, or a schema."""
 
 
@@ -170,7 +167,7 @@ def _of_library(value: object, name: str | None) -> Tool | None:
             if not isinstance(given, dict):
                 schema = tool_of(given).schema
             elif words.schema == "inputs":
-                schema = _of_inputs(given)
+                schema = definitions.inputs_schema(given)
             else:
                 schema = given
             return Tool(name or own, checked_json(schema), text if isinstance(text, str) else None)
@@ -178,35 +175,40 @@ def _of_library(value: object, name: str | None) -> Tool | None:
 
 
 def _of_mapping(given: Mapping[str, object], name: str | None) -> list[Tool]:
-    value = as_object(checked_json(given))
+    return _in_object(as_object(checked_json(given)), name, 0)
+
+
+def _in_object(value: JsonObject, name: str | None, level: int) -> list[Tool]:
+    """Return the schema or the tool that an object of JSON is, or the tools that it holds; `level` is that of its wrappings."""
     if not _OF_SCHEMAS.isdisjoint(value):
         return [_of_json(value, name)]
     if value.get("method") in _ASKING and isinstance(params := value.get("params"), dict):
         value = params
-    elif "jsonrpc" in value:  # the answer to `tools/list`, as it was sent
-        if not isinstance(result := value.get("result"), dict):
-            message = "a message of JSON-RPC without a `result` has no tools: give the answer to `tools/list`"
-            raise TypeError(message)
-        value = result
+    elif "jsonrpc" in value and not isinstance(value.get("result"), dict):
+        message = "a message of JSON-RPC without a `result` has no tools: give the answer to `tools/list`"
+        raise TypeError(message)
     if isinstance(asked := value.get("requestedSchema", value.get("requested_schema")), dict):  # what a server of MCP asks
         text = value.get("message")
         return [Tool(name or "tool", asked, text if isinstance(text, str) else None)]
     if isinstance(value.get("message"), str) and value.keys() <= _OF_QUESTIONS:
         message = "a question of MCP without a `requestedSchema` asks for no value: show its `message` to a person"
         raise TypeError(message)
-    for member in _LISTS:
-        if isinstance(listed := value.get(member), list | dict):
-            tools = [tool for each in (listed if isinstance(listed, list) else [listed]) for tool in tools_of(each)]
-            return [tool._replace(name=name or tool.name) for tool in tools] if len(tools) == 1 else tools
-    for member in _HOLDERS:
-        if isinstance(inner := value.get(member), dict):
+    if definitions.is_definition(value):
+        return [_of_definition(value, name)]
+    if level > definitions.LEVELS:
+        message = f"a tool lies over {definitions.LEVELS} levels deep"
+        raise TypeError(message)
+    for member, inner in definitions.inside(value).items():
+        if isinstance(inner, dict):
             kind = {"type": "custom"} if member == "custom" else {}
             strict = {"strict": value["strict"]} if isinstance(value.get("strict"), bool) else {}
-            return [_of_function({**inner, **strict, **kind}, name)]
+            return _in_object({**inner, **strict, **kind}, name, level + 1)
+        if isinstance(inner, list):
+            found = [_in_object(each, None, level + 1) if isinstance(each, dict) else tools_of(each) for each in inner]
+            tools = [tool for each in found for tool in each]
+            return [tool._replace(name=name or tool.name) for tool in tools] if len(tools) == 1 else tools
     if isinstance(value.get("name"), str):
-        return [_of_function(value, name)]
-    if isinstance(inner := value.get("schema"), dict) and value.get("type") == "json_schema":
-        return [_of_json(inner, name)]
+        return [_of_definition(value, name)]
     if value and KEYWORDS.keys().isdisjoint(value) and not any(map(is_extension, value)):
         shown = ", ".join(f"`{dumps(word, indent=False)[1:-1]}`" for word in [*value][:3])
         message = f"{shown}{', …' if len(value) > 3 else ''}: this is not a tool, and none of it is a keyword of JSON Schema"
@@ -214,19 +216,17 @@ def _of_mapping(given: Mapping[str, object], name: str | None) -> list[Tool]:
     return [_of_json(value, name)]
 
 
-def _of_function(value: JsonObject, name: str | None) -> Tool:
-    """Read a tool by the members that providers write: a name, a description, a schema, examples."""
-    member = next((word for word in SCHEMA_WORDS if isinstance(value.get(word), dict | bool)), None)
-    schema: Json = {"type": "object", "properties": {}} if member is None else value[member]
-    if member == "inputSchema" and isinstance(schema, dict) and schema.keys() == {"json"}:
-        schema = schema["json"]  # Bedrock Converse
-    if member is None and isinstance(inputs := value.get("inputs"), dict):
-        schema = _of_inputs(inputs)
-    elif member is None and value.get("type") == "custom":
-        schema = free_text_schema(value)
-    elif member is None:
-        _refuse_hidden_schema(value)
-    text, strict, own = value.get("description"), value.get("strict"), value.get("name")
+def _of_definition(value: JsonObject, name: str | None) -> Tool:
+    """Take a tool as providers write it; `TypeError` where its schema would be lost."""
+    found = definitions.definition(value)
+    schema = found.schema
+    if not isinstance(schema, dict | bool):
+        if schema is None and value.get("type") == "custom":
+            schema = definitions.free_text_schema(value)
+        else:
+            _refuse_hidden_schema(value)
+            schema = {"type": "object", "properties": {}}
+    text, strict, own = value.get("description"), value.get("strict"), value.get(found.name or "")
     return Tool(
         name or (own if isinstance(own, str) else "tool"),
         schema,
@@ -244,9 +244,10 @@ def _refuse_hidden_schema(value: Mapping[str, object]) -> None:
         message = f"a tool of the type {shown} is carried out by its provider: it has no schema, and is sent as it is"
         raise TypeError(message)
     for word, inner in value.items():
-        if (word in SCHEMA_WORDS and inner is not None) or (isinstance(inner, dict) and word not in _OF_PROVIDERS):
-            known = " or ".join(f"`{each}`" for each in nearest(word, SCHEMA_WORDS))
-            more = f": did you mean {known}?" if known and word not in SCHEMA_WORDS else ""
+        said = word in definitions.PARAMETER_WORDS and inner is not None
+        if said or (isinstance(inner, dict) and word not in _OF_PROVIDERS):
+            known = " or ".join(f"`{each}`" for each in nearest(word, definitions.SCHEMA_WORDS))
+            more = f": did you mean {known}?" if known and word not in definitions.PARAMETER_WORDS else ""
             message = f"`{word}` of {_shown(value)} is not a schema of its arguments{more}"
             raise TypeError(message)
 
@@ -255,14 +256,6 @@ def _shown(tool: Mapping[str, object]) -> str:
     """Return how a message speaks of a tool."""
     name = tool.get("name")
     return f"the tool {dumps(name, indent=False)}" if isinstance(name, str) else "a tool without a name"
-
-
-def _of_inputs(inputs: JsonObject) -> Json:
-    """Read the inputs of a smolagents tool."""
-    required: JsonArray = [
-        name for name, schema in inputs.items() if not (isinstance(schema, dict) and schema.get("nullable") is True)
-    ]
-    return {"type": "object", "properties": inputs, "required": required}
 
 
 def _examples(value: JsonObject) -> list[Example]:

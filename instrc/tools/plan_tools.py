@@ -16,9 +16,9 @@ from instrc.schema.validation import validate
 from instrc.schema.walk import TRIVIAL, walk
 from instrc.text.arguments import model_as_json
 from instrc.text.jsonvalue import Json, JsonArray, as_object, as_text
+from instrc.tools import definitions
 from instrc.tools.python_types import describes_values, schema_of_result, schema_of_type
 from instrc.tools.tasks import argument_text, argument_value
-from instrc.tools.tool import SCHEMA_WORDS
 from instrc.tools.tool import Tool as ShownTool
 
 # The verdict on the values of arguments.
@@ -68,7 +68,6 @@ class ArgumentValidator:
 _ANNOTATIONS = frozenset(
     {"title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly", "propertyOrdering"}
 )
-_ARGUMENTS = ("arguments", *SCHEMA_WORDS)
 _OF_TOOLS = frozenset({"activity", "process", "bound", "name", "title", "description"})
 """What an entry of a map may say of a tool beside what it takes and gives."""
 _OUTPUTS = ("output", "output_schema", "outputSchema")
@@ -241,12 +240,17 @@ def _entry_of(tool: object) -> Json:
     said = _of_python(tool.schema if isinstance(tool, ShownTool) else tool)
     if isinstance(tool, ShownTool):  # its schema is one, or a type or a function
         said = {**(said if isinstance(said, dict) and said is not tool.schema else {"arguments": said}), "name": tool.name}
-    if said.__class__ is dict and said.get("function").__class__ is dict:
-        said = said["function"]
-    if said.__class__ is not dict:
+    while isinstance(said, dict) and not definitions.is_definition(said):
+        held = next((inner for inner in definitions.inside(said).values() if isinstance(inner, dict)), None)
+        if held is None:
+            break
+        said = held
+    if not isinstance(said, dict):
         return said
-    found = {"arguments": _ARGUMENTS, "output": _OUTPUTS}
-    return said | {key: said[word] for key, words in found.items() for word in words[::-1] if word in said}
+    if "arguments" not in said and not definitions.PARAMETER_WORDS.isdisjoint(said):
+        said = {**said, "arguments": definitions.definition(said).schema}
+    output = next((word for word in _OUTPUTS if word in said), None)
+    return said if output is None else {**said, "output": said[output]}
 
 
 def _of_python(tool: object) -> Json:

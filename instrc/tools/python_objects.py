@@ -17,6 +17,7 @@ from instrc.problems.settings import MissingExtra
 from instrc.problems.suggest import nearest
 from instrc.schema.normalize import Rules, describe_value
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object
+from instrc.tools.definitions import inputs_schema
 from instrc.tools.function_lists import description_text, normalize_schema
 from instrc.tools.python_types import UndescribedError, pydantic_schema
 from instrc.tools.sources import Given, ImportedTool, of_value
@@ -135,7 +136,6 @@ def smolagents_tools(given: Given) -> Iterator[ImportedTool]:
 
 def _tool(entry: dict[str, Json], path: Location, given: Given) -> ImportedTool:
     inputs, own = as_object(entry.get("inputs", {})), entry.get("name")
-    required: list[Json] = [name for name, value in inputs.items() if value.__class__ is not dict or _required(value)]
     output = entry.get("output_type")
     result = entry.get("output_schema")
     if result.__class__ is not dict and output.__class__ is str:
@@ -149,17 +149,13 @@ def _tool(entry: dict[str, Json], path: Location, given: Given) -> ImportedTool:
     return ImportedTool(
         name=own if isinstance(own, str) else None,
         at=path,
-        schema={"type": "object", "properties": properties, "required": required, "additionalProperties": False},
+        schema={**inputs_schema(inputs), "properties": properties, "additionalProperties": False},
         schema_at=path,
         description=description_text(entry.get("description"), (*path, "description"), given),
         result=partial(normalize_schema, result, (*path, "output_type"), given, SMOLAGENTS_RULES)
         if result.__class__ is dict
         else None,
     )
-
-
-def _required(value: dict[str, Json]) -> bool:
-    return value.get("nullable") is not True and value.get("required") is not False and value.get("optional") is not True
 
 
 # Load what `module:Name` or `path/to/file.py:Name` means: only here is code of others run, because that was asked for.

@@ -16,9 +16,6 @@ from instrc.text.jsontext import STRICTLY
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject
 from instrc.tools.python_types import schema_of_python
 
-SCHEMA_WORDS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema", "schema")
-"""What providers and protocols call the schema of what a tool takes."""
-
 
 class Example(NamedTuple):
     """A value as a model should write it, and the request that it answers."""
@@ -57,24 +54,6 @@ class Tool(NamedTuple):
     """Values to show the model, where a provider has a field for them."""
     hints: tuple[Hint, ...] | None = None
     """The hints in descriptions of the schema, in which properties are named as they are sent; `None` if nobody knows them."""
-
-
-def free_text_schema(tool: Mapping[str, object]) -> Json:
-    """Return the schema for a custom tool of OpenAI, which takes a text: one property with it, and its grammar in words.
-
-    The format is `{"type": "grammar", "grammar": {"syntax", "definition"}}` in Chat Completions, and flat in Responses.
-    """
-    given = tool.get("format")
-    held = given.get("grammar", given) if isinstance(given, Mapping) else {}
-    grammar = held if isinstance(held, Mapping) else {}
-    kind = given.get("type") if isinstance(given, Mapping) else "text"
-    known = kind == "text" or (kind == "grammar" and isinstance(grammar.get("definition"), str))
-    if not known:
-        message = f"the format {excerpt(given)} of a custom tool is neither a text nor a grammar"
-        raise TypeError(message)
-    words = f"A text of this grammar ({grammar.get('syntax')}):\n{grammar['definition']}" if kind == "grammar" else "A free text."
-    text: Json = {"type": "string", "description": words}
-    return {"type": "object", "properties": {"input": text}, "required": ["input"], "additionalProperties": False}
 
 
 class HasTool(Protocol):

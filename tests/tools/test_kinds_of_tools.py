@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from judges import breaches
 
 import instrc
-from instrc import Artefact, CompileError, Example, Tool, lift, lower, lower_all, targets
+from instrc import Artefact, CompileError, Example, Tool, check_plan, import_tools, lift, lower, lower_all, targets
 from instrc.providers.targets import TargetName  # the table on the page of targets
 from instrc.tools.given import each_of, tool_of
 
@@ -105,6 +105,19 @@ SOURCES: dict[str, tuple[Any, str, str | None]] = {
     "smolagents object": (Smol(), "smol", "As smolagents has it."),
     "artefact": (Artefact("w", "d", {"tool": CITY}), "w", "d"),
     "list of one": ({"tools": [{"name": "w", "inputSchema": CITY}]}, "w", None),
+    "two lists": ({"name": "w", "required_parameters": [{"name": "city", "type": "string"}]}, "w", None),
+    "required beside": (
+        {"name": "w", "parameters": {"type": "object", "properties": CITY["properties"]}, "required": ["city"]},
+        "w",
+        None,
+    ),
+    "a request of Responses": (
+        {"text": {"format": {"type": "json_schema", "name": "w", "schema": CITY}}},
+        "w",
+        None,
+    ),
+    "a request of Bedrock": ({"toolConfig": {"tools": [{"toolSpec": {"name": "w", "inputSchema": {"json": CITY}}}]}}, "w", None),
+    "nameless": ({"description": "d", "parameters": CITY}, "tool", "d"),
     "response": ({"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "w", "inputSchema": CITY}]}}, "w", None),
 }
 
@@ -118,6 +131,18 @@ def test_a_tool_is_read_from_whatever_says_what_it_is(source: str) -> None:
     assert result.payload["name"] == name
     assert result.payload["input_schema"]["properties"]["city"]["type"] == "string"
     assert lower(value, "openai", "other").payload["function"]["name"] == "other"
+
+
+@pytest.mark.parametrize("source", [key for key, (value, *_) in SOURCES.items() if isinstance(value, dict) and value != CITY])
+def test_an_import_and_a_plan_read_the_same_of_it(source: str) -> None:
+    value, name, description = SOURCES[source]
+    read = tool_of(value).schema
+    vibe = import_tools("openai", value).vibes[0].document
+    assert {name: kind["type"].lower() for name, kind in vibe["properties"].items()} == {"city": "string"}
+    assert (vibe.get("required"), vibe.get("description")) == (read.get("required"), description)
+    if isinstance(value.get("name"), str) and str(read.get("type")).islower():
+        wrong = [{"id": "t1", "tool": name, "arguments": {"city": 5}}]
+        assert [each.name for each in check_plan(wrong, [value])] == ["wrong-argument"]
 
 
 def test_of_a_signature_a_model_fills_in_the_outputs() -> None:
@@ -151,6 +176,9 @@ MISTAKES: dict[str, tuple[Any, str]] = {
     "a schema as text": ({"name": "w", "input_schema": "{}"}, '`input_schema` of the tool "w" is not a schema'),
     "a tool of the provider": ({"type": "web_search_20250305", "name": "web_search"}, "carried out by its provider"),
     "the state of a run": ({"run": "lunch", "name": "meeting", "status": "done", "output": {}}, '`output` of the tool "meeting"'),
+    "inputs in a list": ({"name": "w", "inputs": [CITY]}, '`inputs` of the tool "w" is not a schema'),
+    "a call": ({"name": "w", "arguments": {"city": "Rome"}}, '`arguments` of the tool "w" is not a schema'),
+    "a broken list": ({"name": "w", "required_parameters": ["city"]}, '`required_parameters` of the tool "w" is not a schema'),
     "an object": (object(), "is not a schema, tool, type or function"),
     "a number": (5, "5 is not a schema, tool, type or function"),
     "a text": ('{"type": "object"}', "a text is not a schema, tool, type or function: read it first"),
@@ -170,6 +198,14 @@ def test_a_tool_that_would_lose_its_schema_is_a_type_error(mistake: str) -> None
 @pytest.mark.parametrize("tool", [{"name": "w"}, {"name": "w", "parameters": None}, {"name": "w", "annotations": {"title": "W"}}])
 def test_a_tool_may_have_no_parameters(tool: Any) -> None:
     assert lower(tool, "anthropic").payload["input_schema"]["properties"] == {}
+
+
+def test_tools_below_very_many_wrappings_are_refused() -> None:
+    deep: Any = {"name": "w", "parameters": CITY}
+    for _ in range(200):
+        deep = {"tools": [deep]}
+    with pytest.raises(TypeError, match="over 100 levels deep"):
+        lower(deep)
 
 
 def test_what_holds_itself_is_a_type_error() -> None:

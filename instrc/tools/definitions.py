@@ -1,0 +1,156 @@
+"""How a tool is written: the members in which providers, protocols, libraries and data sets hold tools, and the parts of one.
+
+This is the one place that knows these words.  What is read here is as it was written: who gives a tool to a model takes it only
+if it is sound (`given`), who imports it mends it with a note (`function_lists`), who plans calls asks for the schemas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from instrc.text.arguments import excerpt
+from instrc.text.jsontext import loads
+from instrc.text.jsonvalue import Json, JsonObject, JsonSyntaxError, Location, as_object
+
+LEVELS: Final = 100
+"""Of wrappings, one inside the other."""
+LISTS: Final = (
+    *("tools", "functions", "functionDeclarations", "function_declarations", "result", "available_tools", "toolConfig"),
+    "specifications",
+)
+"""Members that hold tools or lead to them: of requests, of answers of servers, of data sets."""
+ONE: Final = ("function", "json_schema", "response_format", "format", "text", "tool", "toolSpec", "custom")
+"""Members that hold one, or in data sets a list."""
+NAMES: Final = ("name", "api_call", "api_name", "function_name")
+SCHEMA_WORDS: Final = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema", "schema")
+"""What providers and protocols call the schema of what a tool takes."""
+_OF_DATA_SETS = ("args", "arguments")
+"""What data sets call it as well; elsewhere these are the arguments of a call."""
+TWO_LISTS: Final = ("required_parameters", "optional_parameters")
+PARAMETER_WORDS: Final = frozenset({*SCHEMA_WORDS, *_OF_DATA_SETS, *TWO_LISTS, "inputs"})
+"""All members that say what a tool takes."""
+RESULTS: Final = ("outputSchema", "output_schema", "response", "responseJsonSchema", "returns")
+_OF_A_FUNCTION = frozenset({*NAMES, *RESULTS, "title", "description", "strict", "type", "required", "annotations", "_meta"})
+"""Members that make a function of a name even where nothing is said of parameters."""
+
+
+class ToolDefinition(NamedTuple):
+    """The parts of a tool as it is written, by the members that say them; the schema may be any value of JSON."""
+
+    name: str | None
+    """The member with the name."""
+    schema: Json
+    """Of the arguments; `None` if nothing is said of them."""
+    schema_at: Location
+    """Where in the definition the schema stands; `()` if several members say it together."""
+    result: str | None
+    """The member with the schema of what the tool gives back."""
+    read: frozenset[str]
+    """All members that are part of these."""
+
+
+def inside(value: JsonObject) -> dict[str, Json]:
+    """Return the members of a wrapping that hold tools or lead to them, lists first; a member may be the text of JSON."""
+    return {key: value[key] for key in (*LISTS, *ONE) if key in value and _leads_on(value[key])}
+
+
+def _leads_on(item: Json) -> bool:
+    return item.__class__ in {list, dict} or (item.__class__ is str and unpacked(item) is not None)
+
+
+def unpacked(text: Json) -> Json:
+    """Return the list or object that a text holds as JSON, as data sets write their tools; else `None`."""
+    if not isinstance(text, str) or not text.lstrip().startswith(("[", "{")):
+        return None
+    try:
+        return loads(text)
+    except (JsonSyntaxError, ValueError):
+        return None
+
+
+def is_definition(value: JsonObject) -> bool:
+    """Tell whether an object is a tool itself, and neither a wrapping nor a tool that its provider carries out."""
+    has_schema = not PARAMETER_WORDS.isdisjoint(value)
+    named = any(value.get(key).__class__ is str for key in NAMES)
+    wraps = any(value.get(key).__class__ in {dict, list} for key in ("function", "tools", "functions", "json_schema"))
+    provider = value.get("type").__class__ is str and value["type"] not in {"function", "custom", "object"} and not has_schema
+    bare = named and (value.keys() <= _OF_A_FUNCTION or "description" in value or value.get("type") in ("function", "custom"))
+    return (has_schema or bare) and not (wraps or provider)
+
+
+def definition(value: JsonObject, *, of_data_sets: bool = False) -> ToolDefinition:
+    """Read the parts of a tool; data sets may also call its schema `arguments`, and write it as the text of JSON."""
+    read: set[str] = set()
+
+    def first(words: tuple[str, ...]) -> str | None:
+        found = next((word for word in words if value.get(word) is not None), None)
+        read.update(word for word in words if word in value and (word == found or value[word] is None))
+        return found
+
+    name, result = first(NAMES), first(RESULTS)
+    member = first((*SCHEMA_WORDS, *(_OF_DATA_SETS if of_data_sets else ())))
+    schema: Json = None if member is None else value[member]
+    at: Location = () if member is None else (member,)
+    if of_data_sets and (held := unpacked(schema)) is not None:
+        schema = held
+    if member == "inputSchema" and isinstance(schema, dict) and schema.keys() == {"json"} and not _is_parameter(schema["json"]):
+        schema, at = schema["json"], (*at, "json")  # as Bedrock Converse writes it
+    if member is None and isinstance(inputs := value.get("inputs"), dict):
+        schema, at = inputs_schema(inputs), ("inputs",)
+        read.add("inputs")
+    elif member is None and (lists := {key: value[key] for key in TWO_LISTS if _is_list_of_parameters(value.get(key))}):
+        schema = _of_two_lists(lists)
+        read.update(lists)
+    if isinstance(required := value.get("required"), list) and isinstance(schema, dict) and "properties" in schema:
+        schema = {"required": required, **schema}  # beside the parameters, where it does not belong
+    return ToolDefinition(name, schema, at, result, frozenset(read | {"required"}))
+
+
+def _is_parameter(schema: Json) -> bool:
+    """Tell whether a schema is that of one argument, not of all."""
+    return isinstance(schema, dict) and "type" in schema and schema["type"] != "object" and "properties" not in schema
+
+
+def inputs_schema(inputs: JsonObject) -> JsonObject:
+    """Return the schema of the inputs of a smolagents tool: one that may be left out is `nullable`."""
+    required: list[Json] = [name for name, schema in inputs.items() if not isinstance(schema, dict) or _is_required(schema)]
+    return {"type": "object", "properties": inputs, "required": required}
+
+
+def _is_required(schema: JsonObject) -> bool:
+    return schema.get("nullable") is not True and schema.get("required") is not False and schema.get("optional") is not True
+
+
+def _is_list_of_parameters(value: Json) -> bool:
+    return isinstance(value, list) and all(isinstance(item, dict) and isinstance(item.get("name"), str) for item in value)
+
+
+def _of_two_lists(lists: Mapping[str, Json]) -> JsonObject:
+    """Return one schema for parameters in two lists, required and optional ones."""
+    named = {key: [as_object(item) for item in listed] for key, listed in lists.items() if isinstance(listed, list)}
+    properties: JsonObject = {
+        str(item["name"]): {word: part for word, part in item.items() if word != "name"}
+        for listed in named.values()
+        for item in listed
+    }
+    required: JsonObject = {"required": [item["name"] for item in named[TWO_LISTS[0]]]} if TWO_LISTS[0] in named else {}
+    return {"type": "object", "properties": properties, **required}
+
+
+def free_text_schema(tool: Mapping[str, object]) -> Json:
+    """Return the schema for a custom tool of OpenAI, which takes a text: one property with it, and its grammar in words.
+
+    The format is `{"type": "grammar", "grammar": {"syntax", "definition"}}` in Chat Completions, and flat in Responses.
+    """
+    given = tool.get("format")
+    held = given.get("grammar", given) if isinstance(given, Mapping) else {}
+    grammar = held if isinstance(held, Mapping) else {}
+    kind = given.get("type") if isinstance(given, Mapping) else "text"
+    known = kind == "text" or (kind == "grammar" and isinstance(grammar.get("definition"), str))
+    if not known:
+        message = f"the format {excerpt(given)} of a custom tool is neither a text nor a grammar"
+        raise TypeError(message)
+    words = f"A text of this grammar ({grammar.get('syntax')}):\n{grammar['definition']}" if kind == "grammar" else "A free text."
+    text: Json = {"type": "string", "description": words}
+    return {"type": "object", "properties": {"input": text}, "required": ["input"], "additionalProperties": False}
