@@ -177,8 +177,6 @@ MANY: Final = _names(lambda row: row.shape in {"schemas", "schema or schemas"})
 NAMED: Final = _names(lambda row: row.shape in {"named", "named or names"})
 """Keywords that hold schemas by name; values of `dependencies` may be lists of names instead."""
 HOLDERS: Final = ONE | MANY | NAMED
-DATA: Final = _names(lambda row: row.shape in {"value", "values"})
-"""Keywords that hold values, whatever these look like."""
 IN_PLACE: Final = _names(lambda row: row.in_place)
 """Keywords whose schemas are about the same instance as the schema that holds them."""
 ANNOTATIONS: Final = _names(lambda row: row.role == "annotation")

@@ -54,7 +54,6 @@ class _Sampler:
         edges = bench.edges()
         self._after = {tool.id: [other for other in bench.tools if (tool.id, other.id) in edges] for tool in bench.tools}
         self._before = {tool.id: [other for other in bench.tools if (other.id, tool.id) in edges] for tool in bench.tools}
-        self._links: set[tuple[str, str]] = set()
 
     def plan(self, size: int, shape: PlanShape) -> list[Json]:
         """Return one plan of at most so many tasks: the graph may not go on."""
