@@ -227,6 +227,14 @@ def test_a_definition_gets_the_name_of_another_that_is_there_too() -> None:
     assert (found.writers, found.readers) == ("no", "yes")
 
 
+def test_two_definitions_that_stand_for_one_of_old_are_both_compared() -> None:
+    old = {**obj([], a={"$ref": "#/$defs/X"}, b={"$ref": "#/$defs/X"}), "$defs": {"X": TEXT}}
+    new: Any = {**obj([], a={"$ref": "#/$defs/Y"}, b={"$ref": "#/$defs/Z"}), "$defs": {"Y": {"type": "integer"}, "Z": TEXT}}
+    found = compare(old, new)
+    assert [(each.pointer, each.what, each.detail) for each in found.changes] == [("/a", "changed", "type")]
+    assert (found.writers, found.readers) == ("no", "no")
+
+
 def test_references_with_other_definitions_prove_nothing() -> None:
     old = {"$ref": "#/$defs/x", "$defs": {"x": TEXT}}
     new = {"$ref": "#/$defs/x", "$defs": {"x": {"type": "integer"}}}

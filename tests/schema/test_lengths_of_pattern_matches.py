@@ -23,6 +23,7 @@ from instrc.schema.laws.strings import extent, without_texts  # the laws of one 
         ({"pattern": "abc", "allOf": [True, {"maxLength": 2}]}, ("pattern", "allOf")),
         ({"pattern": "^[a-f]", "allOf": [{"pattern": "^[0-9]+$"}]}, ("pattern", "allOf")),
         ({"allOf": [{"pattern": "^a"}, {"pattern": "^b"}]}, ("allOf",)),
+        ({"pattern": r"^[\d.]+$", "allOf": [{"pattern": "^[a-c]"}]}, ("pattern", "allOf")),
     ],
 )
 def test_a_pattern_that_leaves_no_text_is_found_with_its_opponent(keywords: dict[str, Any], words: tuple[str, ...]) -> None:
@@ -53,7 +54,7 @@ def test_the_extent_of_what_is_hard_to_read_is_not_known(pattern: str) -> None:
     assert extent(pattern) is None or pattern == "a{2"
 
 
-ATOMS = st.sampled_from(["a", "b", "[ab]", "[^a]", ".", r"\d", r"\w", "1", "-", r"\."])
+ATOMS = st.sampled_from(["a", "b", "[ab]", "[^a]", ".", r"\d", r"\w", r"[\d.-]", r"[^\w]", "1", "-", r"\."])
 PATTERNS = st.recursive(
     ATOMS,
     lambda inner: (
