@@ -150,8 +150,13 @@ def run_versions(
     if comparing.judge is not None and not found.same:
         models, by = frozenset({old.model, new.model}), replace(asked, model=comparing.judge_model or asked.model)
         said = running.run_to_end(preferences(comparing.judge, old, new, by, models))
-        found = comparison.with_preferences(found, said.report.check, said.scores)
-        more = [f"{said.unanswered} pairs were not judged: the model gave no answer."] if said.unanswered else []
+        if said.scores:
+            found = comparison.with_preferences(found, said.report.check, said.scores)
+        more = (
+            [f"{said.unanswered} pairs were not judged, as the judge gave no answer: they are left out."]
+            if said.unanswered
+            else []
+        )
         more += said.report.remarks
     judges = [] if drop is None else running.run_to_end(calibrations(data, asked, new.model))
     left = frozenset(judge.check for judge in judges if not judge.counts)

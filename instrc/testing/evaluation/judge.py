@@ -49,7 +49,8 @@ def _judge_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun
     async def look(seen: CheckedRun, part: Json, expected: Json) -> CheckScore:
         said = seen.case.expected if expected is None else expected
         if word == BETTER:
-            return await _preferred(place.ask, prepared, str(file), model, (seen.input, said, part))
+            score, reasons = await _votes(place.ask, prepared, str(file), model, (seen.input, said, part))
+            return CheckScore(score or 0.0, passed=bool(score), reason="; ".join(filter(None, reasons)))
         about: JsonObject = {"input": seen.input, "answer": part, **({"expected": said} if seen.case.expects else {})}
         facts = await place.ask(str(file), _asked(prepared, about), model)
         passed = _said(facts, PASS) is True
@@ -97,23 +98,25 @@ def _asked(prepared: Prepared, about: JsonObject) -> Json:
     return about if about.keys() <= declared.keys() else dumps(about)
 
 
-async def _preferred(ask: Ask, prepared: Prepared, file: str, model: str | None, judged: tuple[Json, Json, Json]) -> CheckScore:
-    """Return whether the second of two answers is better, asked in both orders: 1, or 0.5 for a tie, or 0."""
+async def _votes(
+    ask: Ask, prepared: Prepared, file: str, model: str | None, judged: tuple[Json, Json, Json]
+) -> tuple[float | None, list[str]]:
+    """Return whether the second of two answers is better, asked in both orders, and the reasons: 1, 0.5 for a tie, or 0.
+
+    It is `None` if the judge has given no answer.
+    """
     given, old, new = judged
     if equal(old, new):
-        return CheckScore(0.5, passed=True)
+        return 0.5, []
     votes: list[Json] = []
     reasons: list[str] = []
     for first, second in ((old, new), (new, old)):
         facts = await ask(file, _asked(prepared, {"input": given, "first": first, "second": second}), model)
         votes.append(_said(facts, BETTER))
         reasons.append(_reason(facts, BETTER))
-    if votes == ["second", "first"]:
-        return CheckScore(1.0, passed=True)
-    if votes == ["first", "second"]:
-        return CheckScore(0.0, passed=False, reason=reasons[0])
-    answered = all(vote in {*_SIDES, "tie"} for vote in votes)
-    return CheckScore(0.5, passed=True) if answered else CheckScore(0.0, passed=False, reason="; ".join(filter(None, reasons)))
+    if any(vote not in {*_SIDES, "tie"} for vote in votes):
+        return None, reasons
+    return {("second", "first"): 1.0, ("first", "second"): 0.0}.get((str(votes[0]), str(votes[1])), 0.5), reasons
 
 
 def _said(facts: RunFacts, word: str) -> Json:
@@ -136,7 +139,7 @@ class Preferences(NamedTuple):
     scores: dict[str, float]
     """By case: 1 for the later version, 0 for the earlier one, 0.5 for a tie; the mean of its repetitions."""
     unanswered: int
-    """Pairs that the model gave no answer about: they are left out."""
+    """Pairs that the judge gave no answer about: they are left out."""
     report: JudgeReport
 
 
@@ -166,7 +169,7 @@ async def preferences(
             return (1 + (old.error is not None) - (new.error is not None)) / 2
         async with gate:
             try:
-                return (await _preferred(ask, prepared, judge, None, (new.input, old.value, new.value))).score
+                return (await _votes(ask, prepared, judge, None, (new.input, old.value, new.value)))[0]
             except UnansweredError:
                 return None
 

@@ -314,6 +314,15 @@ def test_no_version_is_preferred_that_has_no_answer(project: Path) -> None:
     assert said.scores == {"c0": 0.0, "c1": 1.0, "c2": 0.5}
 
 
+def test_a_pair_that_the_judge_says_nothing_about_is_left_out(project: Path) -> None:
+    write(project / "better.vibe.json", judge_of("better", {"enum": ["first", "second"]}))
+    found = results({"a": [1.0, 1.0]})
+    after = replace_result(found, results=tuple(replace_result(each, value={"mood": "good"}) for each in found.results))
+    options = EvalOptions(model=Stub(lambda _request: {"reason": "so", "better": "neither"}))
+    said = asyncio.run(preferences("better.vibe.json", found, after, options, frozenset()))
+    assert (said.scores, said.unanswered) == ({}, 2)
+
+
 def test_a_judge_of_single_answers_compares_nothing(project: Path) -> None:
     write(project / "polite.vibe.json", judge_of("pass", {"type": "boolean"}))
     for file in ("polite.vibe.json", "mood.aug"):
