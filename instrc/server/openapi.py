@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from instrc.schema.walk import nodes, redirected
-from instrc.server.operations import ENDPOINTS, SCHEMAS, Endpoint, in_path
+from instrc.server.operations import ENDPOINTS, SCHEMAS, WORD, Endpoint, in_path
 from instrc.server.run_service import ProgramInfo
 from instrc.text.jsonvalue import Json, JsonObject, as_object
 from instrc.version import __version__
@@ -71,7 +71,7 @@ def _start(program: ProgramInfo, schema: str) -> JsonObject:
 
 def _operation(operation: Endpoint, starts: list[Json]) -> JsonObject:
     text: JsonObject = {"type": "string"}
-    parameters: list[Json] = [{"name": name, "in": "path", "required": True, "schema": text} for name in in_path(operation)]
+    parameters: list[Json] = [{"name": name, "in": "path", "required": True, "schema": WORD} for name in in_path(operation)]
     parameters += [{"name": name, "in": "query", "schema": schema} for name, schema in operation.query.items()]
     parameters += [{"name": name, "in": "header", "schema": text} for name in operation.headers]
     good: JsonObject = {"description": operation.summary}

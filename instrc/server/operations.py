@@ -21,6 +21,8 @@ from instrc.text.jsonvalue import Json, JsonObject, as_number, as_text, mapping,
 # What goes in and out, as JSON Schemas; they stand in the OpenAPI document under the same names.
 
 _TEXT: Final[JsonObject] = {"type": "string"}
+WORD: Final[JsonObject] = {"type": "string", "pattern": "^[^\\u0000]*$"}
+"""What a path or a query may hold: a database takes no text with the character 0."""
 _MOMENT: Final[JsonObject] = {"type": ["string", "null"], "format": "date-time"}
 _ID: Final[JsonObject] = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}
 _NEW_ID: Final[JsonObject] = {"type": "string", "pattern": "^[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?$"}
@@ -412,7 +414,7 @@ async def _answer(service: RunService, caller: Caller, asked: RequestData) -> Re
     return _run_answer(info)
 
 
-_PAGE: Final[dict[str, JsonObject]] = {"limit": {"type": "integer", "minimum": 1, "maximum": 200}, "cursor": _TEXT}
+_PAGE: Final[dict[str, JsonObject]] = {"limit": {"type": "integer", "minimum": 1, "maximum": 200}, "cursor": WORD}
 _RUN: Final = _ref("Run")
 _QUESTION: Final = _ref("Question")
 _GIVEN: Final = _object({"data": {}}, {"comment": {"type": "string", "maxLength": 10000}}, closed=True)
@@ -442,7 +444,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         query={
             **_PAGE,
             "status": {"enum": [*STATUSES]},
-            "program": _TEXT,
+            "program": WORD,
             "since": _SPAN,
         },
     ),
@@ -510,8 +512,8 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         _page("Question"),
         query={
             **_PAGE,
-            "run": _TEXT,
-            "program": _TEXT,
+            "run": WORD,
+            "program": WORD,
             "candidate": {"const": "me"},
             "assignee": {"const": "me"},
             "due_before": {"type": "string", "format": "date-time"},

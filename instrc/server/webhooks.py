@@ -553,7 +553,11 @@ def _hook_of(row: sa.Row[tuple[object, ...]]) -> Hook:
 _NAMES: Final[JsonObject] = {"type": "array", "items": {"type": "string"}, "maxItems": 100}
 _ASKED: Final[JsonObject] = {
     "type": "object",
-    "properties": {"url": {"type": "string", "maxLength": 2000}, "events": {**_NAMES, "minItems": 1}, "programs": _NAMES},
+    "properties": {
+        "url": {"type": "string", "pattern": "^https?://", "maxLength": 2000},
+        "events": {"type": "array", "items": {"enum": [*EVENTS]}, "minItems": 1, "maxItems": 100},
+        "programs": _NAMES,
+    },
     "required": ["url"],
     "additionalProperties": False,
 }
