@@ -148,7 +148,7 @@ def listener_at(host: str, port: int) -> socket:
         family = getaddrinfo(host, port, type=SOCK_STREAM)[0][0]
         return create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        reason = str(getattr(error, "strerror", None) or error).partition(" (")[0]  # Python says the address once more
         raise CompileError([problems.runs.UnusableSetting(what="address", word=f"{host}:{port}", reason=reason)]) from None
 
 

@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect
 from written_processes import DECISION, chunk, process, step
 
 from instrc import CompileError
-from instrc.server.hosting import idle_settings  # what a service says when it begins
+from instrc.server.hosting import idle_settings, listener_at  # what a service says when it begins
 from instrc.server.http import app_of  # the application itself
 from instrc.server.identity import Identity, ProviderKeys, Signer  # what it finds callers by
 from instrc.vibes.service_settings import OidcSettings, PeopleSettings, ServiceSettings  # without a file
@@ -423,3 +423,10 @@ def test_a_step_of_two_words_is_found_in_the_settings(tmp_path: Path, name: str)
             assert (await boss.get(f"/v1/questions/{run}:userContext1")).json()["candidates"] == ["bob"]
 
     go(body())
+
+
+def test_an_address_that_is_in_use_is_a_problem() -> None:
+    with listener_at("127.0.0.1", 0) as first, pytest.raises(CompileError, match="Address already in use"):
+        listener_at("127.0.0.1", first.getsockname()[1])
+    with pytest.raises(CompileError, match="unusable-setting"):
+        listener_at("no such host", 0)
