@@ -1,0 +1,105 @@
+"""Do the words of a schema help a small model, and considerations before its answer? `.ci/models experiment` calls this.
+
+`python tests/benchmarks/words_and_order.py FOLDER [ITEMS]` asks the model of `models.py` for the mood of so many tweets (400)
+that people have rated: the data of VADER, from its source distribution in a package registry. Said before it was run: words help;
+considerations before the answer do not help more than the same ones after it, which cannot change it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import io
+import os
+import random
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+from models import server
+
+import instrc
+from instrc.testing.evaluation.statistics import compare, holm, rate
+from instrc.text.jsonvalue import as_object
+
+DATA = "vaderSentiment==3.3.2"
+CLEAR = 1.5
+"""How far from 0 the mean rating of a tweet lies, from -4 to 4, so that its label is beyond doubt."""
+SETTINGS = {"temperature": 0, "seed": 7, "max_tokens": 150, "attempts": 2}
+MOOD = 'mood: { enum: ["positive", "negative"], description: "How the writer feels." }'
+WHY = '_considerations: { type: "string", maxLength: 80, description: "What speaks for one or the other." }'
+ARMS: dict[str, tuple[str, str, bool]] = {
+    "without words": (MOOD, '"mood"', False),
+    "with words": (MOOD, '"mood"', True),
+    "considerations after": (f"{MOOD}, {WHY}", '"mood", "_considerations"', True),
+    "considerations before": (f"{WHY}, {MOOD}", '"_considerations", "mood"', True),
+}
+COMPARED = [
+    ("without words", "with words"),
+    ("with words", "considerations before"),
+    ("considerations after", "considerations before"),
+]
+
+
+def labelled(folder: Path, count: int) -> list[tuple[str, str]]:
+    """Return tweets and their moods, as many of each, drawn by a seed."""
+    if not (files := list(folder.glob("vaderSentiment-*.tar.gz"))):
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "vaderSentiment"]
+        subprocess.run([*command, "--dest", str(folder), DATA], check=True)
+        files = list(folder.glob("vaderSentiment-*.tar.gz"))
+    with tarfile.open(files[0]) as outer:
+        [inner] = [name for name in outer.getnames() if name.endswith("hutto_ICWSM_2014.tar.gz")]
+        packed = outer.extractfile(inner)
+        assert packed is not None
+        with tarfile.open(fileobj=io.BytesIO(packed.read())) as data:
+            text = data.extractfile("hutto_ICWSM_2014/tweets_GroundTruth.txt")
+            assert text is not None
+            rows = [line.split("\t") for line in text.read().decode(errors="replace").splitlines()]
+    drawn = random.Random(7)  # noqa: S311  -- a drawing that everybody can repeat
+    found: list[tuple[str, str]] = []
+    for mood, sign in (("positive", 1), ("negative", -1)):
+        clear = [(tweet, mood) for _, rating, tweet in rows if float(rating) * sign > CLEAR]
+        found += drawn.sample(clear, count // 2)
+    drawn.shuffle(found)
+    return found
+
+
+def program(arm: str) -> str:
+    """Return the instruction of an arm."""
+    properties, required, _ = ARMS[arm]
+    head = 'title: "Mood", description: "Say what mood the tweet is in.", type: "object"'
+    return f"@{{ {head}, properties: {{ {properties} }}, required: [{required}] }}"
+
+
+async def score(arm: str, tweet: str, mood: str) -> float:
+    """Return 1 if the model finds the mood, else 0; an answer that is not accepted is a failure."""
+    settings = {**SETTINGS, "words": ARMS[arm][2]}
+    run = await instrc.run_async(program(arm), tweet, model="llamacpp:smollm2", settings=settings, requests=1)
+    return float(run.status == "done" and as_object(run.value).get("mood") == mood)
+
+
+def main(folder: Path, count: int) -> None:
+    """Ask, arm by arm for each tweet; print the shares and the comparisons."""
+    scores: dict[str, list[float]] = {arm: [] for arm in ARMS}
+    with server(folder) as os.environ["LLAMACPP_BASE_URL"]:
+        for tweet, mood in labelled(folder, count):
+            one = {arm: asyncio.run(score(arm, html.unescape(tweet), mood)) for arm in ARMS}
+            for arm, right in one.items():
+                scores[arm].append(right)
+            print(*one.values(), file=sys.stderr, flush=True)
+    print("| arm | right | share | 95 % |\n|---|---|---|---|")
+    for arm, found in scores.items():
+        share = rate(found)
+        interval = f"{share.interval.low:.2f}–{share.interval.high:.2f}"
+        print(f"| {arm} | {sum(found):.0f} of {len(found)} | {share.value:.2f} | {interval} |")
+    pairs = {f"{after}, not {before}": compare(scores[before], scores[after]) for before, after in COMPARED}
+    told = holm({name: each.p for name, each in pairs.items()})
+    print("\n| compared | better | worse | difference | 95 % | p, Holm |\n|---|---|---|---|---|---|")
+    for name, each in pairs.items():
+        interval = f"{each.interval.low:+.2f} to {each.interval.high:+.2f}"
+        print(f"| {name} | {each.better} | {each.worse} | {each.difference:+.2f} | {interval} | {told[name]:.3f} |")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 400)
