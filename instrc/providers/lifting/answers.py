@@ -21,8 +21,8 @@ from instrc.providers.lifting.envelopes import (
     unwrapped,
 )
 from instrc.providers.lifting.parts import are_parts, content, is_part, part
-from instrc.providers.lifting.reply import RawCall, RawReply, join_replies, raw_call, strip_reasoning
-from instrc.providers.lifting.streams import assemble, messages_of, pieces_in, states_joined
+from instrc.providers.lifting.reply import RawCall, RawReply, join_replies, raw_call, strip_reasoning, with_repeated
+from instrc.providers.lifting.streams import assemble, messages_of, pieces_in, repeated_in_lines, states_joined
 from instrc.text.jsonvalue import Json, as_texts
 
 # Turn the objects of providers' libraries into plain JSON: models, dataclasses, mappings, enumerations.
@@ -157,10 +157,18 @@ def _of_text(text: str, owns: OwnershipOf, names: frozenset[str]) -> Readings:
             break
         call = inner
     if call.unreadable is None and isinstance(call.arguments, dict | list):
-        return _of_value(call.arguments, owns, names, call)
+        return _told(_of_value(call.arguments, owns, names, call), call.repeated)
     if call.unreadable is not None and (pieces := pieces_in(text)) is not None:
-        return _of_value([*pieces], owns, names)
+        return _told(_of_value([*pieces], owns, names), repeated_in_lines(text))
     return Readings(RawReply((call,), cut=unended or call.partial))
+
+
+def _told(read: Readings, repeated: tuple[str, ...]) -> Readings:
+    """Return readings whose calls say which of their keys the text of the answer has twice in one object."""
+    if not repeated:
+        return read
+    first, other = (each and replace(each, calls=with_repeated(each.calls, repeated)) for each in (read.first, read.other))
+    return read._replace(first=first or read.first, other=other)
 
 
 def _of_value(answer: Json, owns: OwnershipOf, names: frozenset[str], text: RawCall | None = None) -> Readings:

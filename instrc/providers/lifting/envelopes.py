@@ -523,7 +523,7 @@ def _error(answer: JsonObject) -> RawReply | None:
     error = answer.get("Error" if "ResponseMetadata" in answer else "error")
     if isinstance(error, str) and not answer.keys() & {"choices", "message", "output"}:
         return RawReply(failure=error)
-    if isinstance(error, dict) and not answer.keys() & {"choices", "candidates"}:
+    if isinstance(error, dict) and not (answer.get("choices") or answer.get("candidates")):
         output = answer.get("output")
         beside = join_replies(part(item) for item in (output if isinstance(output, list) else ()) if isinstance(item, dict))
         said = first(error, "message", "Message")

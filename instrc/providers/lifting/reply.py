@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from instrc.text.jsontext import dumps, loads, repeated_keys
@@ -337,6 +337,34 @@ def raw_call(name: Json, arguments: Json, call_id: Json = None) -> RawCall:
             value = loads(repaired)
             return RawCall(name, value, call_id, repeated=repeated_keys(repaired, value), loose=arguments)
         return RawCall(name, arguments, call_id, str(error), partial=ends_early(text))
+
+
+def with_repeated(calls: Iterable[RawCall], keys: Iterable[str]) -> tuple[RawCall, ...]:
+    """Return calls that were read together from one text, those told that have a key of which the text has two in an object."""
+    names = tuple(keys)
+    return (
+        tuple(calls)
+        if not names
+        else tuple(
+            replace(
+                call, repeated=tuple(dict.fromkeys([*call.repeated, *(name for name in names if _holds(call.arguments, name))]))
+            )
+            for call in calls
+        )
+    )
+
+
+def _holds(value: Json, key: str) -> bool:
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            if key in part:
+                return True
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+    return False
 
 
 def text_of(value: Json) -> str | None:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from instrc.providers.lifting.envelopes import is_ended
 from instrc.providers.lifting.parts import content, is_part, joined_calls
 from instrc.providers.lifting.reply import first, says_something
-from instrc.text.jsontext import loads
+from instrc.text.jsontext import loads, repeated_keys
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, listing, mapping, text_or_empty
 
 # Put together the streams of the providers that have protocols of their own: which pieces are whose, and what they make.
@@ -151,7 +151,7 @@ def _responses(pieces: list[JsonObject]) -> JsonObject:
                 **response,
                 "output": _once_each(listing(response.get("output"))) if told else collected,
             }
-        if piece.get("type") == "error":
+        if piece.get("type") in {"error", "response.error"}:
             return {"error": error if isinstance(error, dict) else {"message": piece.get("message") or "error"}}
     words = [kind for piece in pieces if (kind := piece.get("type")) in _LAST_WORDS]
     ended = "response.completed" if len(pieces) == 1 and is_ended(pieces[0]) else words[-1] if words else ""
@@ -665,17 +665,30 @@ def pieces_in(text: str) -> list[JsonObject] | None:
         if not isinstance(piece, dict):
             return None
         found.append(piece)
-    known = _join_of(_telling(unwrapped(found))) is not None or (
-        found and (all(map(is_part, found)) or all(map(_is_an_error, found)))
-    )
+    said = [piece for piece in _telling(unwrapped(found)) if not _is_an_error(piece)]
+    known = _join_of(said) is not None or (found and (not said or all(map(is_part, found))))
     return found if known else None
+
+
+def repeated_in_lines(text: str) -> tuple[str, ...]:
+    """Return the keys that one object has twice in the lines of a stream."""
+    found: dict[str, None] = {}
+    for raw in text.split("\n"):
+        line = raw.strip().removeprefix("data:").strip()
+        try:
+            found |= dict.fromkeys(repeated_keys(line, loads(line)))
+        except (ValueError, RecursionError):
+            continue
+    return tuple(found)
 
 
 def assemble(pieces: list[JsonObject]) -> JsonObject | None:
     """Return the response that the pieces of a stream make, in the provider's own envelope; `None` if they are no stream."""
     pieces = _telling(unwrapped(pieces))
-    if len(pieces) > 1 and (wrong := next((piece for piece in pieces if _is_an_error(piece)), None)) is not None:
-        return {"error": wrong["error"]} if _join_of([piece for piece in pieces if piece is not wrong]) else None
+    if wrong := [piece for piece in pieces if _is_an_error(piece)]:
+        said = [piece for piece in pieces if piece not in wrong]
+        broken = {key: wrong[0][key] for key in ("error", "object", "message", "detail") if key in wrong[0]}
+        return broken if _join_of(said) or not said else None
     join = _join_of(pieces)
     return None if join is None else join(pieces)
 
@@ -688,7 +701,10 @@ def _telling(pieces: list[JsonObject]) -> list[JsonObject]:
 
 def _is_an_error(piece: JsonObject) -> bool:
     """Say whether a piece tells that the stream broke off, where its provider has no event for that."""
-    return isinstance(piece.get("error"), dict | str) and not piece.keys() & {"type", "choices", "candidates", "message"}
+    error = piece.get("error")
+    return piece.get("object") == "error" or (
+        bool(error) and isinstance(error, dict | str) and not piece.keys() & {"type", "message"}
+    )
 
 
 def _join_of(pieces: list[JsonObject]) -> _Join | None:

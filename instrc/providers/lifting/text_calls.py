@@ -10,8 +10,17 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final, NamedTuple
 
-from instrc.providers.lifting.reply import MESSAGE, RawCall, ends_early, loose_json, raw_call, recipient, strip_reasoning
-from instrc.text.jsontext import dumps, loads
+from instrc.providers.lifting.reply import (
+    MESSAGE,
+    RawCall,
+    ends_early,
+    loose_json,
+    raw_call,
+    recipient,
+    strip_reasoning,
+    with_repeated,
+)
+from instrc.text.jsontext import dumps, loads, repeated_keys
 from instrc.text.jsonvalue import LITERALS, Json
 
 # Find calls that a text writes as elements: `<weather><city>Oslo</city></weather>`, or with the name as an element of its own.
@@ -282,15 +291,21 @@ def value_at(text: str, place: int) -> tuple[Json, int] | None:
         return None
 
 
+def _call_at(name: str, text: str, place: int, read: tuple[Json, int]) -> RawCall:
+    """Return the call whose arguments were read at a place of a text."""
+    value, end = read
+    return RawCall(name, value, repeated=repeated_keys(text[place:end], value))
+
+
 def json_calls(text: str) -> list[RawCall]:
     """Read one call, a list of calls, or several in a row, as JSON; what was cut off is a call without an end."""
     text = text.strip()
     if not text.startswith(("{", "[")):
         return []
     found: list[RawCall] = []
-    for value, ended in _values(text):
-        if ended:
-            found += _named_calls(value)
+    for value, written in _values(text):
+        if written is not None:
+            found += with_repeated(_named_calls(value), repeated_keys(written, value))
         elif isinstance(value, str) and not found and (repaired := loose_json(value)) is not None:
             found += [replace(call, loose=value) for call in _named_calls(loads(repaired))]
         elif isinstance(value, str) and ends_early(value):
@@ -304,10 +319,10 @@ def _named_calls(value: Json) -> list[RawCall]:
     return [call for call in calls if call is not None]
 
 
-def _values(text: str) -> Iterator[tuple[Json, bool]]:
-    """Yield the JSON values that stand one after the other, and the text behind them that is none."""
+def _values(text: str) -> Iterator[tuple[Json, str | None]]:
+    """Yield the JSON values that stand one after the other, as they are written, and the text behind them that is none."""
     try:
-        yield loads(text), True
+        yield loads(text), text
     except (ValueError, RecursionError):
         pass
     else:
@@ -316,9 +331,9 @@ def _values(text: str) -> Iterator[tuple[Json, bool]]:
     while place < len(text):
         read = value_at(text, place)
         if read is None:
-            yield text[place:], False
+            yield text[place:], None
             return
-        yield read[0], True
+        yield read[0], text[place : read[1]]
         place = end_of(_BETWEEN, text, read[1])
 
 
@@ -422,7 +437,7 @@ def _mistral(match: re.Match[str]) -> list[RawCall]:
         read = value_at(body, call.end())
         if read is None:
             return [*found, _marked_call(call["name"], body[call.end() :], ended=False)]
-        found.append(RawCall(call["name"], read[0]))
+        found.append(_call_at(call["name"], body, call.end(), read))
         place = end_of(_SPACE, body, read[1])
     return found
 
@@ -656,7 +671,7 @@ def _ours(text: str, tools: KnownTools) -> list[RawCall]:
     if read.unreadable is not None:
         return []
     found = calls_of_known_tools(read.arguments, tools)
-    return found if read.loose is None else [replace(call, loose=text) for call in found]
+    return [*with_repeated(found if read.loose is None else [replace(call, loose=text) for call in found], read.repeated)]
 
 
 def _by_key(value: Json, names: frozenset[str]) -> RawCall | None:
@@ -705,7 +720,7 @@ def _reason_and_act(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
     for action in _ACTION.finditer(said):
         read = value_at(said, action.end())
         if read is not None and action["name"] in tools.names and not (found and action.start() < found[-1].end):
-            found.append(_Found(action.start(), read[1], [RawCall(action["name"], read[0])]))
+            found.append(_Found(action.start(), read[1], [_call_at(action["name"], said, action.end(), read)]))
     return _taken_out(said, found)
 
 
@@ -725,7 +740,7 @@ def _behind_names(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
         read = value_at(text, begun.end())
         behind = (_CLOSED if begun["bracket"] else _LINE_END).match(text, read[1]) if read is not None else None
         if read is not None and behind is not None:
-            found, stop = RawCall(begun["name"], read[0]), behind.end()
+            found, stop = _call_at(begun["name"], text, begun.end(), read), behind.end()
         else:
             inside = re.sub(r"\)\s*;?\s*\Z", "", text[begun.end() :]) if begun["bracket"] else text[begun.end() :]
             found, stop = raw_call(begun["name"], inside), len(text)
@@ -750,5 +765,5 @@ def _lone(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
             break
         value, end = value_at(text, begin.start()) or (None, begin.end())
         if calls := calls_of_known_tools(value, tools):
-            found.append(_Found(begin.start(), end, calls))
+            found.append(_Found(begin.start(), end, [*with_repeated(calls, repeated_keys(text[begin.start() : end], value))]))
     return _taken_out(text, found)
