@@ -546,6 +546,18 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], 
     ),
     (_FUNCTION, lambda match: _functions(match[0])),
     (re.compile(r"<TOOLCALL>(?P<body>.*?)(?:</TOOLCALL>|\Z)", re.DOTALL), lambda match: json_calls(match["body"])),
+    (
+        re.compile(r"<\|action_start\|>\s*<\|plugin\|>(?P<body>.*?)(?:<\|action_end\|>|\Z)", re.DOTALL),
+        lambda match: json_calls(match["body"]),
+    ),
+    (
+        re.compile(r"<tool_calls>\s*(?P<body>[\[{].*?)(?:</tool_calls>|\Z)", re.DOTALL),
+        lambda match: json_calls(match["body"]),
+    ),
+    (
+        re.compile(r"\bfunctools(?P<body>\[.*?\])(?=\s*(?:functools\[|<\||\Z))", re.DOTALL),
+        lambda match: json_calls(match["body"]),
+    ),
 )
 
 

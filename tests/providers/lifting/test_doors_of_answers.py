@@ -23,6 +23,7 @@ BEGUN: dict[str, Any] = {
     "gemini": {"candidates": [{"content": {"parts": [{"text": "x"}]}}]},
     "ollama": {"model": "m", "message": {"role": "assistant", "content": "x"}, "done": False},
     "converse": {"messageStart": {"role": "assistant"}},
+    "mistral": {"type": "conversation.response.started", "conversation_id": "c"},
 }
 ERRORS: list[tuple[str, Any]] = [
     ("anthropic", {"type": "error", "error": {"type": "overloaded_error", "message": "Oops"}}),
@@ -39,6 +40,7 @@ ERRORS: list[tuple[str, Any]] = [
     ("gemini", {"error": {"code": 503, "message": "Oops", "status": "UNAVAILABLE"}}),
     ("ollama", {"error": "Oops"}),
     ("converse", {"throttlingException": {"message": "Oops"}}),
+    ("mistral", {"type": "conversation.response.error", "message": "Oops"}),
 ]
 
 
