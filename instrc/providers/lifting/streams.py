@@ -687,7 +687,7 @@ def assemble(pieces: list[JsonObject]) -> JsonObject | None:
     pieces = _telling(unwrapped(pieces))
     if wrong := [piece for piece in pieces if _is_an_error(piece)]:
         said = [piece for piece in pieces if piece not in wrong]
-        broken = {key: wrong[0][key] for key in ("error", "object", "message", "detail") if key in wrong[0]}
+        broken: JsonObject = {key: wrong[0][key] for key in ("error", "object", "message", "detail") if key in wrong[0]}
         return broken if _join_of(said) or not said else None
     join = _join_of(pieces)
     return None if join is None else join(pieces)
