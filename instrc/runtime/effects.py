@@ -209,10 +209,12 @@ class Effects:
         began = monotonic()
         tell_part = self._teller(first.key, steps)
 
-        async def answer(_attempt: int) -> Reply:
+        async def answer(attempt: int) -> Reply:
+            request = first if attempt == self.first else self.request(command)  # a model may have changed the one before
             async with time_limit(policy.timeout):
-                reply = await self._paid(replace(self.request(command), partial=tell_part))
-            return replace(reply, notes=(*_several(command), *reply.notes))
+                reply = await self._paid(request if tell_part is None else replace(request, partial=tell_part))
+            notes = _several(command)
+            return replace(reply, notes=(*notes, *reply.notes)) if notes else reply
 
         found = await self._retried(command["id"], policy, answer, _model_fault, began)
         if not isinstance(found, tuple):
