@@ -177,7 +177,7 @@ class Mended(Life):
         serverContext4=chunk(step7_turn=call("Turn", "step6_child.text")),
     )
     fires = ()
-    pace = (2, 12)
+    pace = (10, 40)
     goes_on = ("waiting", "held", "failed")
 
     def counts(self, result: Any) -> bool:
