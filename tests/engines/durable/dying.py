@@ -191,11 +191,11 @@ class Mended(Life):
         usual = super().handler(name)
 
         def answer(given: Any) -> Any:
-            made = usual(given)
             if name.startswith("Flaw") and len(self.mends.read_text() if self.mends.exists() else "") <= int(name[-1]):
+                self.moment()
                 message = "it has a flaw"
                 raise ActivityError(message, code="unavailable" if name == "Flaw1" else "7", retry=False)
-            return made
+            return usual(given)
 
         return answer
 
