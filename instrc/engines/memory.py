@@ -80,7 +80,7 @@ class MemoryPort:
         self.final: set[str] = set()
         """Commands that may fail the run: its operator has said so."""
         self.busy = 0
-        """Commands that will have a result without anybody's help, deadlines left out."""
+        """Commands that will have a result without anybody's help, timers left out: who is asked must not wait for them."""
         self._timing = set(self.due)
         """Timers that somebody waits for."""
         self._done: list[tuple[str, documents.Result]] = []
@@ -201,7 +201,7 @@ class MemoryWork:
     def __init__(self, port: MemoryPort, command: documents.Command) -> None:
         self.port = port
         self.command = command
-        self.counts = not command["id"].endswith("!within")
+        self.counts = command["kind"] != "timer"
         port.busy += self.counts
         self.task = asyncio.create_task(self._carry_out())
 

@@ -590,3 +590,18 @@ def test_a_question_whose_deadline_has_passed_is_not_answered_any_more() -> None
     with pytest.raises(instrc.CompileError) as late:
         run.answer(question.id, {"text": "Here I am."})
     assert (late.value.problems[0].name, run.status) == ("no-such-question", "done")
+
+
+def test_a_question_does_not_wait_for_delays() -> None:
+    text = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    vibes = {"Ask_User": text, "Note": text}
+    model = instrc.Scripted({"note": {"text": "n"}})
+    run = instrc.run('race { Ask_User(prompt) } or { Note @ { delay: "P1D" } }', "x", vibes=vibes, model=model)
+    assert run.status == "waiting"
+    run.answer("ask", {"text": "yes"})
+    assert (run.status, run.value) == ("done", {"text": "yes"})
+    model = instrc.Scripted({"b": {"text": "n"}})
+    run = instrc.run('{ a: Ask_User(prompt), b: Note(prompt) @ { delay: "PT0.2S" } }', "x", vibes=vibes, model=model)
+    assert run.status == "waiting"
+    run.answer("a", {"text": "yes"})
+    assert (run.outcome or {})["output"] == {"a": {"text": "yes"}, "b": {"text": "n"}}
