@@ -232,7 +232,7 @@ class Effects:
         """Return what the model is asked for a chunk."""
         own, steps = copy_of(command), command["steps"]
         key, name = self.key(command["id"]), tool_name(command["chunk"], steps, self.step)
-        set_ = self.table.of_steps(steps or ([] if self.step is None else [self.step]), command["schema"])
+        set_ = self.table.of_steps(steps or ([] if self.step is None else [self.step]), temperatures(command["schema"], steps))
         cache = None if self.cache is None else self.cache.again(self.keys.get(command["id"], 1))
         text = model_message(command, self.sentences)
         return Request(key, name, text, own["schema"], own["model"], own, set_, self.sentences, cache)

@@ -17,7 +17,7 @@ import instrc
 from instrc import CompileError, ModelError, Reply, Request
 from instrc.runtime.models.catalogue import model_of  # makes one adapter
 from instrc.runtime.models.fallback import Fallback, Limited, limited, turn  # their counts are looked at
-from instrc.runtime.models.settings import RequestTable, answer_bound, with_short_thoughts  # what wins over what
+from instrc.runtime.models.settings import RequestTable, answer_bound, temperatures, with_short_thoughts  # what wins over what
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -47,11 +47,11 @@ def test_a_step_says_its_own_temperature_which_the_model_is_not_shown() -> None:
     table = RequestTable({"temperature": 1.0}, {"draft": {"temperature": 0.5, "seed": 1}}, {})
     steps = {"step1_draft": {"type": "object", "x-temperature": 0.9}, "step2_sum": {"type": "object", "x-temperature": 0}}
     schema = {"type": "object", "properties": steps}
-    assert table.of_steps(["step1_draft", "step2_sum"], schema) == {"temperature": 0.9, "seed": 1}
-    assert table.of_steps(["step2_sum"], schema) == {"temperature": 0}
-    assert table.of_steps(["sum"], {"type": "object", "x-temperature": 0.2}) == {"temperature": 0.2}
-    assert table.of_steps(["sum"], {"type": "object", "x-temperature": "hot"}) == {}
-    assert RequestTable(given={"temperature": 0.1}).of_steps(["step1_draft"], schema) == {"temperature": 0.1}
+    assert temperatures(schema, ["step1_draft", "step2_sum"]) == [0.9, 0.0]
+    assert temperatures({"x-temperature": 0.2, "properties": {"sum": {}}}, []) == [0.2]
+    assert temperatures({"x-temperature": "hot"}, []) == []
+    assert table.of_steps(["step1_draft", "step2_sum"], [0.9, 0.0]) == {"temperature": 0.9, "seed": 1}
+    assert RequestTable(given={"temperature": 0.1}).of_steps(["step1_draft"], [0.9]) == {"temperature": 0.1}
     seen: list[Request] = []
 
     class Own:

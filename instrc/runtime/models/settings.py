@@ -32,22 +32,22 @@ class RequestTable:
         fitting = [pattern for pattern in self.by_pattern if is_model_pattern(pattern) and fnmatchcase(words, pattern)]
         return _joined(self.general, *(self.by_pattern[pattern] for pattern in sorted(fitting, key=len)))
 
-    def of_steps(self, steps: Sequence[str], schema: Json = None) -> RequestSettings:
-        """Return what is set for the vibes of a chunk, the first of its steps last, by its schema, and for this run."""
+    def of_steps(self, steps: Sequence[str], said: Sequence[float] = ()) -> RequestSettings:
+        """Return what is set for the vibes of a chunk, the first of its steps last, by what they `said`, and for this run."""
         found: list[RequestSettings] = []
         for step in reversed(steps):
             name = bare_name(step)
             patterns = {each: bare_name(each.rpartition("/")[2]) for each in self.by_pattern if not is_model_pattern(each)}
             fitting = [pattern for pattern, bare in patterns.items() if fnmatchcase(name, bare)]
             found += [self.by_pattern[pattern] for pattern in sorted(fitting, key=len)]
-        said: list[RequestSettings] = [{"temperature": value} for value in temperatures(schema, steps)[:1]]
-        return _joined(*found, *said, self.given)
+        own: list[RequestSettings] = [{"temperature": value} for value in said[:1]]
+        return _joined(*found, *own, self.given)
 
 
 def temperatures(schema: Json, steps: Sequence[str]) -> list[float]:
-    """Return the temperatures that steps say, each once; a step that is alone may be the schema itself."""
+    """Return the temperatures that steps say, each once; without steps the schema itself is the only one."""
     parts = mapping(mapping(schema).get("properties"))
-    nodes = [mapping(parts.get(step)) for step in steps if step in parts] or [mapping(schema)]
+    nodes = [mapping(parts.get(step)) for step in steps] or [mapping(schema)]
     return list(dict.fromkeys(float(value) for node in nodes if is_temperature(value := node.get(TEMPERATURE))))
 
 
