@@ -10,7 +10,7 @@ from typing import Final, TypeAlias, TypeVar, cast
 from instrc.compiler.resolve import instruction_name
 from instrc.runtime.interpreter.documents import Complaint, bare_name
 from instrc.schema.validation import SchemaValidator, Violation, is_valid, validate
-from instrc.text.arguments import excerpt, several, text
+from instrc.text.arguments import attribute, excerpt, several, text
 from instrc.text.jsonvalue import Json
 from instrc.text.streams import SPEAKER
 from instrc.tools.python_types import schema_of_type
@@ -274,7 +274,8 @@ def activity(name: str, *, retry: Retry | None = None, input: object = None) -> 
     A `TypeError` without a name, as where the brackets are left out.
     """
     if not isinstance(name, str):
-        own = "".join(word.capitalize() for word in str(getattr(name, "__name__", "send")).split("_"))
+        called = attribute(name, "__name__")
+        own = "".join(word.capitalize() for word in text(called).split("_")) if isinstance(called, str) else "Send"
         message = f'an activity is marked with its name: `@instrc.activity("{own}_Activity")`'
         raise TypeError(message)
     taken = None if input is None else _input_schema(input)
