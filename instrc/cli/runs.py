@@ -40,7 +40,10 @@ def runs_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each run.")] = False,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """List the runs in the store, the latest first; those of a family each below what it was forked from."""
+    """List the runs in the store, the latest first.
+
+    With `--family`, those that were forked from one another, each below its origin.
+    """
     from instrc.engines.stores import scheme_of
     from instrc.runtime.engine import RunFilter
 

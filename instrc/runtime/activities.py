@@ -275,7 +275,7 @@ def activity(name: str, *, retry: Retry | None = None, input: object = None) -> 
     """
     if not isinstance(name, str):
         called = attribute(name, "__name__")
-        own = "".join(word.capitalize() for word in text(called).split("_")) if isinstance(called, str) else "Send"
+        own = "".join(word.capitalize() for word in called.split("_")) if isinstance(called, str) else "Send"
         message = f'an activity is marked with its name: `@instrc.activity("{own}_Activity")`'
         raise TypeError(message)
     taken = None if input is None else _input_schema(input)

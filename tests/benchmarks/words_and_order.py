@@ -20,7 +20,7 @@ from pathlib import Path
 from models import server
 
 import instrc
-from instrc.testing.evaluation.statistics import compare, holm, rate
+from instrc.testing.evaluation.statistics import compare, holm, rate  # what is measured
 from instrc.text.jsonvalue import as_object
 
 DATA = "vaderSentiment==3.3.2"

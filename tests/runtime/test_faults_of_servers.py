@@ -31,11 +31,13 @@ SHORT: Final = 0.3
 
 
 def head(status: int | str = 200, *lines: str, kind: str = "application/json") -> bytes:
-    return "".join(f"{line}\r\n" for line in (f"HTTP/1.1 {status} x", f"content-type: {kind}", *lines, "")).encode()
+    """Return how an answer begins; it says that the line is closed, or a client may use the line again just before that."""
+    said = (f"HTTP/1.1 {status} x", "connection: close", f"content-type: {kind}", *lines, "")
+    return "".join(f"{line}\r\n" for line in said).encode()
 
 
 def whole(body: bytes, status: int = 200, *lines: str, kind: str = "application/json") -> bytes:
-    return head(status, f"content-length: {len(body)}", "connection: close", *lines, kind=kind) + body
+    return head(status, f"content-length: {len(body)}", *lines, kind=kind) + body
 
 
 def says(*parts: bytes | float | Callable[[bytes], bytes]) -> Fault:
@@ -111,7 +113,10 @@ FAULTS: dict[str, tuple[Fault, set[str]]] = {
     "gzip": (says(lambda good: whole(gzip.compress(good), 200, "content-encoding: gzip")), {RIGHT}),
     "much white space": (says(lambda good: whole(b" " * 3_000_000 + good)), {RIGHT, AGAIN}),
     "text": (says(lambda good: whole(good, kind="text/plain")), {RIGHT, AGAIN}),
-    "no type": (says(lambda good: f"HTTP/1.1 200 OK\r\ncontent-length: {len(good)}\r\n\r\n".encode() + good), {RIGHT, AGAIN}),
+    "no type": (
+        says(lambda good: f"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {len(good)}\r\n\r\n".encode() + good),
+        {RIGHT, AGAIN},
+    ),
     "a mark of order": (says(lambda good: whole(b"\xef\xbb\xbf" + good)), {RIGHT, AGAIN}),
     "UTF-16": (says(lambda good: whole(good.decode().encode("utf-16"))), {RIGHT, AGAIN}),
     "another charset": (says(lambda good: whole(good, kind="application/json; charset=nonsense")), {RIGHT, AGAIN}),

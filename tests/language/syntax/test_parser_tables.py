@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from functools import cache
@@ -24,7 +25,7 @@ INSIDE_TOKENS = {"bad-escape", "lone-surrogate", "stray-character", "bad-number"
 
 
 WORDS_AT_TIMES = ("or", "and", "not", "else", "in", "is", "until", "max", "keep")
-NAMES_AT_TIMES = (*WORDS_AT_TIMES, "from")
+NAMES_AT_TIMES = (*WORDS_AT_TIMES, "from", "race", "language")
 """Words that are names where the automaton has no action for them, which only our lexer asks."""
 
 
@@ -32,7 +33,9 @@ NAMES_AT_TIMES = (*WORDS_AT_TIMES, "from")
 def larks_own_parser() -> Lark:
     """Return a parser of the same grammar, in which lark's contextual lexer tells the words that are names at times."""
     grammar = files.read("grammar", "aug.lark").replace(f"|{'|'.join(WORDS_AT_TIMES)})", ")")
-    grammar = grammar.replace(r"from(?=\s*\{)|", "").replace("FROM:", "FROM.1:")  # a pattern does not go before a longer one
+    for word in ("from", "race", "language"):  # of two patterns the longer one goes first, unless the other is told to
+        grammar = re.sub(rf"{word}\(\?=[^)]*\)\|", "", grammar)
+        grammar = grammar.replace(f"\n{word.upper()}:", f"\n{word.upper()}.1:")
     return Lark(grammar, parser="lalr", lexer="contextual", maybe_placeholders=False, keep_all_tokens=True)
 
 
@@ -52,7 +55,7 @@ def read_by_lark(text: str) -> Tree[Token] | None:
 
 def begins_no_name(text: str, read: Tree[Token]) -> bool:
     """Tell whether lark has taken no beginning of a name for a word: `each x inner` is not `each x in ner`."""
-    words = read.scan_values(lambda token: isinstance(token, Token) and token.value in NAMES_AT_TIMES)
+    words = read.scan_values(lambda token: isinstance(token, Token) and token.type != "NAME" and token.value.isidentifier())
     return not any(text[word.end_pos : word.end_pos + 1].isidentifier() for word in words)
 
 

@@ -202,7 +202,7 @@ def test_killed_it_goes_on_and_asks_nothing_twice(tmp_path: Path, cases: int, ki
         after = sum(asked.values())
         again = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False)
     assert kills[-1] - 10 * len(kills) < finished <= before < cases
-    assert after - before == cases - finished
+    assert cases - before <= after - before <= cases - finished, "an answer in flight may be in the cache already"
     assert sum(asked.values()) == after, "the third time nothing is asked"
     repeated = {name for name, count in asked.items() if count > 1}
     assert len(repeated) <= 4 * len(kills), "only what was in flight"
