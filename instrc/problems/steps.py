@@ -69,10 +69,17 @@ class Unsatisfiable(Problem):
 
 class EntangledMixins(Problem):
     name = "entangled-mixins"
-    message = "this mixin needs the contents of another one, and that one needs the contents of this one"
-    hint = "define what both need outside of the mixins, with a name of its own"
+    message = "this {thing} needs the contents of another one, and that one needs the contents of this one"
 
     other: Span | None = None
+    thing: str = "mixin"
+    """Or `object`: one with a mixin in it is not divided either."""
+
+    @property
+    def hint(self) -> str | None:
+        if self.thing == "mixin":
+            return "define what both need outside of the mixins, with a name of its own"
+        return "define the call of the mixin outside of the object, with a name of its own"
 
     @property
     def labels(self) -> tuple[Label, ...]:

@@ -141,18 +141,21 @@ Home: TypeAlias = dict[int | str | ir.Local, int]
 """In which unit of a region each step lies, those in slots and mixins included."""
 
 
-def problem_of_circle(units: tuple[ir.Unit, ...], needs: list[list[int]]) -> Problem:
-    """Return the problem of mixins that need what each other holds: of the first two in one circle."""
+def problem_of_circle(graph: ir.Graph, units: tuple[ir.Unit, ...], needs: list[list[int]]) -> Problem:
+    """Return the problem of mixins, or of objects that hold mixins, that need what each other holds: of two in one circle."""
     behind = _behind_circles(needs)
     way: dict[int, int] = {}
     index = min(behind)
     while index not in way:  # each of these needs another one of them, so the way meets itself
         way[index] = len(way)
         index = next(need for need in needs[index] if need in behind)
-    circle = (units[each] for each in way if way[each] >= way[index])
+    circle = [units[each] for each in way if way[each] >= way[index]]
     spans = [each.application.span for each in circle if isinstance(each, ir.MixinGroup)]
-    first, *others = sorted(spans, key=lambda span: span.start)
-    return problems.steps.EntangledMixins(at=others[0] if others else first, other=first)
+    thing = "mixin" if spans else "object"
+    steps = [graph.steps[each] for each in circle if isinstance(each, int)]
+    held = [step.span for step in steps if step.number in graph.inner] or [step.span for step in steps]
+    first, *others = sorted(spans or held, key=lambda span: span.start)
+    return problems.steps.EntangledMixins(at=others[0] if others else first, other=first, thing=thing)
 
 
 def _behind_circles(needs: list[list[int]]) -> set[int]:
@@ -291,7 +294,7 @@ def _cut_region(graph: ir.Graph, units: tuple[ir.Unit, ...], report: Report, *, 
     needs = needs_of(units, steps, home)
     order = topological_order(needs)
     if order is None:
-        report.add(problem_of_circle(units, needs))
+        report.add(problem_of_circle(graph, units, needs))
         return None
     nodes = _nodes(units, steps, order, needs, home)
     if not by_hand:

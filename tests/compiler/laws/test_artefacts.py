@@ -159,7 +159,7 @@ def _braces(values: list[str]) -> str:
 def test_each_step_has_one_place_whatever_mixins_are_around_names(text: str, known: Registry) -> None:
     made = compiled(text, known)
     if isinstance(made, set):
-        assert made <= {"empty-mixin", "unused-binding"}
+        assert made <= {"empty-mixin", "unused-binding", "entangled-mixins"}
         return
     for documents in (artefact.documents for artefact in made):
         written = dumps(documents.get("process", documents["tool"]))

@@ -46,6 +46,17 @@ def test_of_mixins_that_need_each_other_in_a_circle_the_first_two_are_named(fold
     assert (problem.other and problem.other.text, problem.at and problem.at.text) == (one, two)
 
 
+def test_of_objects_that_hold_what_each_other_needs_two_are_named(folder: Path) -> None:
+    """An object with a mixin around a name is not divided; with the call of the mixin outside of it, it can be."""
+    names = "const v = B(B); const w = A;"
+    one, two = "{ f: B(w, v) }", "{ g: SelfEvaluate_Mixin(v), h: B(w) }"
+    [problem] = problems(f"{names} {{ a: {one}, b: {two} }}", folder)
+    assert isinstance(problem, instrc.problems.steps.EntangledMixins)
+    assert (problem.thing, problem.at == problem.other) == ("object", False)
+    mended = problems(f"{names} const g = SelfEvaluate_Mixin(v); {{ a: {one}, b: {{ g: g, h: B(w) }} }}", folder)
+    assert {problem.name for problem in mended} == {"member-of-tool"}
+
+
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 @pytest.mark.parametrize(
     "given",
