@@ -130,12 +130,13 @@ class KeptRuns:
         """Write a run down; `CompileError` if that cannot be done."""
         self._known[key] = _as_kept(run)
         made: JsonObject = {"key": key, "run": msgspec.to_builtins(run)}
-        if self.file is None or redacted(made) != made:
+        line = dumps(made, indent=False)
+        if self.file is None or dumps(redacted(made), indent=False) != line:
             return
         try:
             with self.file.open("a+b") as file:
                 whole = file.seek(0, 2) == 0 or (file.seek(-1, 2) >= 0 and file.read(1) == b"\n")
-                file.write((b"" if whole else b"\n") + dumps(made, indent=False).encode() + b"\n")
+                file.write((b"" if whole else b"\n") + line.encode() + b"\n")
         except OSError as error:
             reason = (error.strerror or "no reason").lower()
             raise CompileError([problems.files.UnwritableOutput(path=str(self.file), reason=reason)]) from None

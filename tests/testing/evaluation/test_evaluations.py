@@ -153,7 +153,7 @@ def test_a_run_is_kept_as_long_as_the_code_that_checks_its_answers(tmp_path: Pat
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-key-as-long-as-a-real-one")
 
     def kept() -> bool:
         found = instrc.evaluate(tmp_path / "label.aug", CASES[:1], model="openai:m", store=tmp_path / "eval")
@@ -187,7 +187,7 @@ def test_killed_it_goes_on_and_asks_nothing_twice(tmp_path: Path, cases: int, ki
     (tmp_path / "label.eval.jsonl").write_text("\n".join(lines), encoding="utf-8")
     command = [sys.executable, "-m", "instrc", "eval", "label.aug", "--model", "openai:m", "--format", "json", "-q"]
     with serving(answer) as url:
-        env = {**os.environ, "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "k"}
+        env = {**os.environ, "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "sk-a-key-as-long-as-a-real-one"}
         kept = tmp_path / ".instrc" / "eval"
         for kill in kills:
             killed = subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.DEVNULL)
