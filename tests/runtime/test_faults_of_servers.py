@@ -208,6 +208,8 @@ def proxy(kind: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
     try:
         yield made
     finally:
+        with suppress(OSError):
+            made.line.shutdown(socket.SHUT_RDWR)  # closing alone does not wake who accepts: the next caller would be answered
         made.line.close()
 
 
