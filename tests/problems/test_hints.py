@@ -188,3 +188,9 @@ def test_a_habit_of_another_language_is_one_problem_at_its_word(program: str, na
 
 def test_a_definition_without_equals_is_told_so_where_the_next_line_defines_a_name() -> None:
     assert hints("const x\ny = A")[0] == "write `x = …`"
+
+
+def test_the_text_of_an_error_can_be_written_whatever_name_is_in_it() -> None:
+    with pytest.raises(instrc.CompileError) as told:
+        instrc.rehearse("x\ud800.aug")
+    assert "`x\\ud800.aug` cannot be read" in str(told.value).encode().decode()
