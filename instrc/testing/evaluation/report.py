@@ -290,7 +290,7 @@ def _writable(text: str) -> str:
 
 
 def as_json(found: Iterable[EvaluationResult], gates: Iterable[Sequence[Gate]]) -> JsonObject:
-    """Return the evaluations with their figures; `evaluations_in` reads it."""
+    """Return the evaluations with their figures; `EvaluationResult.from_json` reads each."""
     pairs = zip(found, gates, strict=True)
     return {"evaluations": [{**each.to_json(), "summary": _summary(each, gate)} for each, gate in pairs]}
 
@@ -305,15 +305,6 @@ def _summary(found: EvaluationResult, gate: Sequence[Gate]) -> Json:
         }
     )
     return made
-
-
-def evaluations_in(value: Json) -> list[EvaluationResult]:
-    """Return the evaluations that a report in JSON has; `ValueError` if it is none."""
-    listed = value.get("evaluations", [value]) if isinstance(value, dict) else value
-    if not isinstance(listed, list) or not listed:
-        message = "it is no report of `instrc eval` in JSON"
-        raise ValueError(message)
-    return [EvaluationResult.from_json(each) for each in listed]
 
 
 def exit_code(found: Sequence[EvaluationResult], gate: Sequence[Gate]) -> int:
