@@ -115,8 +115,9 @@ def questions_in(
     plan: documents.PinnedPlan, state: documents.State, later: Collection[str], held: Mapping[str, Json]
 ) -> list[Question]:
     """Return what a run waits for: people, systems that answer later, and its operator for what holds it."""
+    only = _named(plan["options"].get("step"))
     found = [
-        _held_question(command, held[command["id"]]) if command["id"] in held else question_of(command)
+        _held_question(command, held[command["id"]], only) if command["id"] in held else question_of(command)
         for command in versions.pending(plan, state)
         if command["kind"] == "user" or command["id"] in later or command["id"] in held
     ]
@@ -129,7 +130,9 @@ def questions_in(
             "minProperties": 1,
             "additionalProperties": False,
         }
-        found.append(Question(LIMIT, tuple(steps), {"error": {"message": message}}, {"anyOf": [raised, _FAIL]}, "operator"))
+        found.append(
+            Question(LIMIT, only or tuple(steps), {"error": {"message": message}}, {"anyOf": [raised, _FAIL]}, "operator")
+        )
     return found
 
 
@@ -142,10 +145,15 @@ _FAIL: Final[JsonObject] = {
 _RETRY: Final[JsonObject] = {**_FAIL, "properties": {"retry": {"const": True}}, "required": ["retry"]}
 
 
-def _held_question(command: documents.Command, error: Json) -> Question:
+def _named(only: Json) -> tuple[str, ...]:
+    """Return the name of the only step of a program, which has no key, where there is one."""
+    return (only,) if isinstance(only, str) else ()
+
+
+def _held_question(command: documents.Command, error: Json, only: tuple[str, ...]) -> Question:
     """Return what the operator decides of a command that holds a run: to begin it again, to give its result, to let it fail."""
     assert command["kind"] == "model" or command["kind"] == "activity"
-    steps = tuple(command["steps"]) if command["kind"] == "model" else (command["step"],)
+    steps = (only or tuple(command["steps"])) if command["kind"] == "model" else (command["step"],)
     schema = command["schema"]
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if command["kind"] == "activity" and isinstance(properties, dict) and properties.keys() == {"output"}:
@@ -211,7 +219,7 @@ def chosen(questions: list[Question], step: str, run: str, report: RunReport | N
 def _end_of_question(report: RunReport, step: str) -> problems.runs.QuestionEnd:
     """Tell what has become of a question that is not open."""
     name = step.rpartition(".")[2]
-    brought = values_of_steps(report.record)
+    brought = [*values_of_steps(report.record), *(_named(report.how.get("step")) if report.record else ())]
     if name in brought or (not documents.is_numbered(name) and bare_instruction(name) in map(bare_instruction, brought)):
         return "answered"
     error = report.outcome["error"] if report.outcome is not None and report.outcome["status"] == "failed" else None

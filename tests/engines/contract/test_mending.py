@@ -350,3 +350,15 @@ def test_a_model_that_is_down_holds_too(stage: Any) -> None:
         assert (await stage.retry()).status == "done"
 
     go(body())
+
+
+def test_the_operator_answers_for_the_only_step_of_a_tool_by_its_name(stage: Any) -> None:
+    async def body() -> None:
+        stage.model = lambda _request: ModelError("overloaded", code="529", retry=True)
+        tool = {"type": "object", "properties": {"text": {"type": "string"}}}
+        for run, limit, answer in (("r1", 9, {"result": {"text": "t"}}), ("r2", 0, {"fail": True})):
+            report = await stage.start(tool, run=run, failed="hold", step="draft", requests=limit)
+            assert [question.steps for question in report.questions] == [("draft",)]
+            assert (await stage.answer("Draft", answer, run=run)).status == ("done" if limit else "failed")
+
+    go(body())
