@@ -1,16 +1,12 @@
 """The conformance suite of the Model Context Protocol against the service: what it tests passes, each exception is named.
 
-export INSTRC_CONFORMANCE="npx -y @modelcontextprotocol/conformance@0.2.0-alpha.12"  # with Node 22 or later
-pytest -m slow tests/server/test_mcp_conformance.py
-
+It comes from npm, and so does the version of Node that it needs: `npm install --prefix tests/server`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 import re
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +23,7 @@ from instrc.server.records import Records  # the service, in the process of the 
 from instrc.server.run_service import Hub, RunService  # the service, in the process of the test
 from instrc.vibes.settings import Settings
 
-COMMAND = os.environ.get("INSTRC_CONFORMANCE")
+TOOLS = Path(__file__).parent / "node_modules" / ".bin"
 OUT: Any = {"type": "object", "properties": {"output": {}}, "required": ["output"]}
 CONFIRM: Any = {
     "type": "object",
@@ -112,9 +108,8 @@ def results(text: str) -> dict[str, tuple[int, int]]:
     return {name: (int(good), int(bad)) for name, good, bad in re.findall(r"[✓✗] (\S+): (\d+) passed, (\d+) failed", text)}
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(COMMAND is None, reason="INSTRC_CONFORMANCE names no suite")
-@pytest.mark.timeout(300)
+@pytest.mark.skipif(not (TOOLS / "node").exists(), reason="needs `npm install --prefix tests/server`")
+@pytest.mark.timeout(180)
 def test_the_conformance_suite_passes(tmp_path: Path) -> None:
     async def body() -> str:
         made = fixture(tmp_path)
@@ -122,17 +117,8 @@ def test_the_conformance_suite_passes(tmp_path: Path) -> None:
         offers.offer("greet", GREET, greet)
         route, beside = mcp_mount(offers, lambda *_: None)
         async with listening(made, routes=[route], beside=[beside]) as address:
-            command = [
-                *shlex.split(str(COMMAND)),
-                "server",
-                "--url",
-                f"{address}/mcp",
-                "--suite",
-                "all",
-                "-o",
-                str(tmp_path / "out"),
-            ]
-            running = await asyncio.create_subprocess_exec(*command, stdout=-1, stderr=-2)
+            words = ["server", "--url", f"{address}/mcp", "--suite", "all", "-o", str(tmp_path / "out")]
+            running = await asyncio.create_subprocess_exec(TOOLS / "node", TOOLS / "conformance", *words, stdout=-1, stderr=-2)
             text, _ = await running.communicate()
             return text.decode()
 
