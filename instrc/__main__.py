@@ -12,7 +12,10 @@ def main() -> int:
     try:
         from instrc.cli import main as run
 
+        ended: list[int] = []
+        atexit.register(_end_beside_threads, ended)
         code = run()
+        ended.append(code)
         if not _something_waits_for_the_end():
             os._exit(code)  # all is written; to free each object takes a twentieth of a small compilation
         return code  # noqa: TRY300  -- an `else` would not be interrupted in silence
@@ -20,12 +23,21 @@ def main() -> int:
         return 130  # as a shell reports a program that was stopped by Ctrl-C
 
 
+def _end_beside_threads(ended: list[int]) -> None:
+    """End the process after all that was registered later, where a library has threads that crash a Python which is freed.
+
+    Those of Temporal do so now and then (temporalio/sdk-python#300): the command would end with 134 after its work is done.
+    """
+    if ended and "temporalio.bridge.temporal_sdk_bridge" in sys.modules:
+        os._exit(ended[0])
+
+
 def _something_waits_for_the_end() -> bool:
     """Tell whether Python has to end this process in its usual way: for threads, for what is registered, for who measures."""
     threading = sys.modules.get("threading")
     return (
         (threading is not None and threading.active_count() > 1)
-        or atexit._ncallbacks() > 0  # noqa: SLF001  -- nothing public tells it
+        or atexit._ncallbacks() > 1  # noqa: SLF001  -- nothing public tells it; one is our own
         or sys.gettrace() is not None
         or sys.getprofile() is not None
     )

@@ -29,9 +29,7 @@ def _scheduling(store: options.Store, name: str | None) -> Scheduling:
 
     found = engine(store, name or "durable")
     if not isinstance(found, Scheduling):
-        options.refuse_use(
-            "only the engine `durable` keeps schedules, in a store on a server: `--store postgresql://…`", "--engine"
-        )
+        options.refuse_use("schedules need a server: `--store postgresql://…`, or `--engine temporal`", "--engine")
     return found
 
 

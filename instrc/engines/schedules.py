@@ -1,4 +1,4 @@
-"""Runs that begin by the clock: a table beside the runs of a store on a server, of which its workers begin what is due."""
+"""Runs that begin by the clock: what a server that keeps runs knows of them, or a table in a database beside the runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Clock:
     zone: str = "UTC"
 
     def __post_init__(self) -> None:
-        from croniter import croniter  # the extra `durable` brings it
+        from croniter import croniter  # the extras `durable` and `temporal` bring it
 
         if len(self.cron.split()) != 5 or not croniter.is_valid(self.cron):
             fields = "they are five fields, as `0 6 * * 1-5`: minute, hour, day, month, weekday"
@@ -99,6 +99,11 @@ def missing(name: str) -> CompileError:
 def taken(name: str) -> CompileError:
     """Return that a name is that of another schedule."""
     return _unusable(what="schedule", word=name, reason="there is one of this name: remove it first, or choose another name")
+
+
+def misread(clock: Clock) -> CompileError:
+    """Return that a server does not read the times of a clock as they are meant."""
+    return _unusable(what="times", word=clock.cron, reason="the server reads them in another way; write them with plain numbers")
 
 
 def _unusable(what: str, word: str, reason: str) -> CompileError:

@@ -117,6 +117,15 @@ def test_the_process_goes_on_for_whoever_waits_for_its_end(folder: Path, waiting
     assert "after it" in done.stdout.splitlines()
 
 
+def test_a_library_whose_threads_crash_a_python_that_ends_is_not_waited_for(folder: Path) -> None:
+    (folder / "a.aug").write_bytes(PROGRAM)
+    loaded = "sys.modules['temporalio.bridge.temporal_sdk_bridge'] = sys; sys.setprofile(lambda *_: None)"
+    script = ENDING.format(loaded) + "atexit.register(print, 'end', flush=True)\nsys.exit(7)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=folder)
+    assert done.stdout.splitlines()[-1] == "end"
+    assert done.returncode == 0, "it ended as the command did"
+
+
 @pytest.mark.parametrize("words", [["compile", "a.aug"], ["--help"]])
 def test_a_reader_that_goes_away_is_no_reason_to_complain(words: list[str], folder: Path) -> None:
     (folder / "a.aug").write_bytes(PROGRAM)

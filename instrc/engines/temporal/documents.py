@@ -64,6 +64,15 @@ class Launched(LaunchDocument):
     carried: NotRequired[Continued]
 
 
+class Tick(TypedDict):
+    """What each tick of a schedule is given."""
+
+    launch: Launched
+    """Its run is that of the schedule: each tick has its own."""
+    prefix: str
+    memo: JsonObject
+
+
 class RecordedRun(TypedDict):
     """What is recorded of a run."""
 
@@ -142,6 +151,8 @@ class Standing(TypedDict):
 
 WORKFLOW = "instrc-run"
 """The one type of workflow, which interprets every plan."""
+TICK = "instrc-tick"
+"""The type of the workflow that a schedule begins, and that begins a run."""
 QUEUE = "instrc"
 """The task queue, unless another is said."""
 ANSWER = "answer"
@@ -155,6 +166,11 @@ ACTIVITIES = {"model": "instrc-model", "activity": "instrc-activity", "fire": "i
 PLAN_ATTRIBUTE, STATUS_ATTRIBUTE = "InstrcPlan", "InstrcStatus"
 NO_QUESTION, REJECTED = "no-such-question", "rejected-answer"
 """The types of the errors of an update."""
+
+
+def run_of_tick(name: str, workflow_id: str) -> str:
+    """Return the id of the run that a tick of a schedule begins, from what the server calls it: `daily-2026-11-30T06:00:00Z`."""
+    return f"{name}-{workflow_id[-20:].replace('-', '').replace(':', '')}"
 
 
 # Where a workflow tells what happens: like a log, never twice for what is replayed, and never read by the workflow.

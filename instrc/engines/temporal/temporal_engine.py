@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from hashlib import sha256
@@ -30,8 +30,9 @@ from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from instrc import problems
+from instrc.engines.schedules import Clock, Schedule, require_name
 from instrc.engines.stores import USUAL_FOLDER
-from instrc.engines.temporal import documents
+from instrc.engines.temporal import documents, schedules
 from instrc.engines.temporal.connection import connected, has_search_attributes, trouble
 from instrc.engines.temporal.worker import SharedWorker, serving
 from instrc.problems.problem import CompileError
@@ -206,6 +207,17 @@ class TemporalEngine(TracedEngine):
 
     async def start(self, launch: Launch) -> RunReport:
         """Begin a run, and wait until it ends or waits for somebody; a run that was begun in the same way goes on."""
+        begun, client = await self._launched(launch), await self._client()
+        try:
+            await self._begin(client, begun)
+        except WorkflowAlreadyStartedError:
+            described = await (await self._reader()).described(launch.run)
+            if (await described.memo()).get("begun") != _pinned(begun):
+                raise CompileError([problems.runs.RunExists(run=launch.run)]) from None
+        return await ask_people(self, await self._attend(launch.run), self.people)
+
+    async def _launched(self, launch: Launch) -> documents.Launched:
+        """Return what the workflow of a run begins with."""
         client, how = await self._client(), launch.held_by("hold")
         digest = sha256(dumps([launch.plan["digest"], how], indent=False).encode()).hexdigest()
         begun: documents.Launched = {
@@ -223,22 +235,20 @@ class TemporalEngine(TracedEngine):
         with trouble():
             if self._attributed is None:
                 self._attributed = await has_search_attributes(client)
-            begun["attributes"] = self._attributed
-            try:
-                await client.start_workflow(
-                    documents.WORKFLOW,
-                    begun,
-                    id=self.prefix + launch.run,
-                    task_queue=self.queue,
-                    memo={"name": launch.name, "how": how, "begun": _pinned(begun)},
-                    id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
-                    id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-                )
-            except WorkflowAlreadyStartedError:
-                described = await (await self._reader()).described(launch.run)
-                if (await described.memo()).get("begun") != _pinned(begun):
-                    raise CompileError([problems.runs.RunExists(run=launch.run)]) from None
-        return await ask_people(self, await self._attend(launch.run), self.people)
+        begun["attributes"] = self._attributed
+        return begun
+
+    async def _begin(self, client: Client, begun: documents.Launched) -> None:
+        with trouble():
+            await client.start_workflow(
+                documents.WORKFLOW,
+                begun,
+                id=self.prefix + begun["run"],
+                task_queue=self.queue,
+                memo=_memo(begun),
+                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+            )
 
     async def runs(self) -> list[RunReport]:
         """Return all runs that the server keeps, the latest first."""
@@ -381,6 +391,37 @@ class TemporalEngine(TracedEngine):
         if self._traces is not None:
             await asyncio.to_thread(self._traces.forget, run)
 
+    # --- schedules ------------------------------------------------------------------------------------------------------------
+
+    async def schedules(self) -> list[Schedule]:
+        """Return the schedules of the server, by name."""
+        return await schedules.schedules_of(await self._client(), self.prefix)
+
+    async def schedule(self, name: str, clock: Clock, launch: Launch) -> Schedule:
+        """Add a schedule: the server begins its runs, with the plan that the program has now."""
+        require_name(name)
+        begun = await self._launched(replace(launch, run=name))
+        tick: documents.Tick = {"launch": begun, "prefix": self.prefix, "memo": _memo(begun)}
+        return await schedules.add(await self._client(), self.queue, name, clock, tick)
+
+    async def pause(self, name: str, *, paused: bool) -> Schedule:
+        """Begin no run until it goes on."""
+        return await schedules.pause(await self._client(), self.prefix, name, paused=paused)
+
+    async def unschedule(self, name: str) -> None:
+        """Remove a schedule."""
+        await schedules.remove(await self._client(), self.prefix, name)
+
+    async def trigger(self, name: str) -> str:
+        """Begin a run now, which a worker carries; return its id."""
+        found, tick = await schedules.tick_of(await self._client(), self.prefix, name)
+        run = found.run_at(time())
+        with suppress(WorkflowAlreadyStartedError):  # in the same second
+            await self._begin(await self._client(), {**tick["launch"], "run": run})
+        return run
+
+    # --- traces ---------------------------------------------------------------------------------------------------------------
+
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
         """Return what has happened behind a place: whichever worker noted it, if the project has a database for traces."""
         return super().trace_from(run, place) if self._traces is None else self._traces.read(run, place)
@@ -469,6 +510,11 @@ def _trace_database(place: str | None) -> TraceDatabase | None:
         reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[durable]'`"
         raise CompileError([problems.runs.UnusableSetting(what="place of traces", word=place, reason=reason)]) from None
     return TraceDatabase(place)
+
+
+def _memo(begun: documents.Launched) -> JsonObject:
+    """Return what the server can tell of a run without its workers."""
+    return {"name": begun["name"], "how": begun["how"], "begun": _pinned(begun)}
 
 
 def _pinned(begun: documents.Launched) -> str:

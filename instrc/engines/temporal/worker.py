@@ -17,7 +17,7 @@ from temporalio.worker import Worker, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from instrc.engines.temporal import documents
-from instrc.engines.temporal.workflow import RunWorkflow
+from instrc.engines.temporal.workflow import RunWorkflow, TickWorkflow
 from instrc.problems.problem import CompileError
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Equip
@@ -157,7 +157,7 @@ async def serving(client: Client, queue: str, sink: Sink, equip: Equip | None) -
     worker = Worker(
         client,
         task_queue=queue,
-        workflows=[RunWorkflow],
+        workflows=[RunWorkflow, TickWorkflow],
         activities=activities,
         workflow_runner=runner(),
         max_concurrent_activities=200,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy, SearchAttributeKey
-from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, ChildWorkflowError
+from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, ChildWorkflowError, WorkflowAlreadyStartedError
 
 from instrc.engines.temporal import documents
 from instrc.runtime.activities import complaints
@@ -461,6 +462,25 @@ class RunWorkflow:
             fails = "result" not in as_object(data)
             self.port.give(command, {"error": self.port.held[command]} if fails else answer_given(as_object(data)["result"], by))
         self.note("running")
+
+
+@workflow.defn(name=documents.TICK)
+class TickWorkflow:
+    """A tick of a schedule: it lasts as long as its run, so that the next one is left out meanwhile."""
+
+    @workflow.run
+    async def run(self, tick: documents.Tick) -> None:
+        """Begin the run, and wait for its end."""
+        run = documents.run_of_tick(tick["launch"]["run"], workflow.info().workflow_id)
+        launch: documents.Launched = {**tick["launch"], "run": run}
+        with suppress(ChildWorkflowError, WorkflowAlreadyStartedError):  # it was cancelled, or somebody has begun it
+            await workflow.execute_child_workflow(
+                documents.WORKFLOW,
+                launch,
+                id=tick["prefix"] + run,
+                memo=tick["memo"],
+                parent_close_policy=workflow.ParentClosePolicy.ABANDON,
+            )
 
 
 class _Watched:

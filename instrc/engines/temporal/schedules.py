@@ -1,0 +1,96 @@
+"""The schedules of a server: each tick begins a small workflow, and that begins a run under an id of its moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import cast
+
+import temporalio.client as sdk
+from temporalio.api.common.v1 import Payload
+from temporalio.service import RPCError, RPCStatusCode
+
+from instrc.engines.schedules import Clock, Schedule, misread, missing, taken
+from instrc.engines.temporal import documents
+from instrc.engines.temporal.connection import trouble
+
+
+async def schedules_of(client: sdk.Client, prefix: str) -> list[Schedule]:
+    """Return the schedules whose ids begin with a prefix, by name."""
+    with trouble():
+        names = [each.id.removeprefix(prefix) async for each in await client.list_schedules() if each.id.startswith(prefix)]
+        found = [(name, await client.get_schedule_handle(prefix + name).describe()) for name in sorted(names)]
+        return [await _schedule(name, each) for name, each in found if _is_ours(each)]
+
+
+async def add(client: sdk.Client, queue: str, name: str, clock: Clock, tick: documents.Tick) -> Schedule:
+    """Add a schedule; one of the same name, or times that the server reads in another way, are a problem."""
+    minute, hour, day, month, weekday = clock.cron.split()
+    days = [(day, weekday)] if "*" in {day, weekday} else [(day, "*"), ("*", weekday)]  # either is enough, as for cron
+    crons = [f"{minute} {hour} {each} {month} {other}" for each, other in days]
+    key = tick["prefix"] + name
+    action = sdk.ScheduleActionStartWorkflow(documents.TICK, tick, id=key, task_queue=queue)
+    spec = sdk.ScheduleSpec(cron_expressions=crons, time_zone_name=clock.zone)
+    about = {"cron": clock.cron, "zone": clock.zone, "program": tick["launch"]["name"]}
+    with trouble():
+        try:
+            handle = await client.create_schedule(key, sdk.Schedule(action, spec), memo=about)
+        except sdk.ScheduleAlreadyRunningError:
+            raise taken(name) from None
+        except RPCError as error:
+            if error.status != RPCStatusCode.INVALID_ARGUMENT:
+                raise
+            raise misread(clock) from None
+        described = await handle.describe()
+        times = [each.timestamp() for each in described.info.next_action_times]
+        if not times or any(clock.after(before) != then for before, then in pairwise([times[0] - 1, *times])):
+            await handle.delete()
+            raise misread(clock)
+    return await _schedule(name, described)
+
+
+async def pause(client: sdk.Client, prefix: str, name: str, *, paused: bool) -> Schedule:
+    """Begin no run of a schedule, or begin them again from now on."""
+    with _of(client, prefix, name) as handle:
+        await (handle.pause() if paused else handle.unpause())
+        return await _schedule(name, await handle.describe())
+
+
+async def remove(client: sdk.Client, prefix: str, name: str) -> None:
+    """Remove a schedule."""
+    with _of(client, prefix, name) as handle:
+        await handle.delete()
+
+
+async def tick_of(client: sdk.Client, prefix: str, name: str) -> tuple[Schedule, documents.Tick]:
+    """Return a schedule, and what each of its ticks is given."""
+    with _of(client, prefix, name) as handle:
+        described = await handle.describe()
+        action = cast("sdk.ScheduleActionStartWorkflow", described.schedule.action)
+        [given] = await client.data_converter.decode(cast("list[Payload]", action.args), [documents.Tick])
+        return await _schedule(name, described), given
+
+
+@contextmanager
+def _of(client: sdk.Client, prefix: str, name: str) -> Iterator[sdk.ScheduleHandle]:
+    try:
+        with trouble():
+            yield client.get_schedule_handle(prefix + name)
+    except RPCError:  # all others are problems already
+        raise missing(name) from None
+
+
+def _is_ours(described: sdk.ScheduleDescription) -> bool:
+    action = described.schedule.action
+    return isinstance(action, sdk.ScheduleActionStartWorkflow) and action.workflow == documents.TICK
+
+
+async def _schedule(name: str, described: sdk.ScheduleDescription) -> Schedule:
+    if not _is_ours(described):
+        raise missing(name)
+    memo, info = await described.memo(), described.info
+    began = [cast("sdk.ScheduleActionExecutionStartWorkflow", each.action).workflow_id for each in info.recent_actions]
+    due = None if described.schedule.state.paused or not info.next_action_times else info.next_action_times[0].timestamp()
+    last = documents.run_of_tick(name, began[-1]) if began else None
+    return Schedule(name, Clock(memo["cron"], memo["zone"]), memo["program"], due, last)

@@ -1,0 +1,98 @@
+"""Schedules that a Temporal server keeps: the same commands as for a database, and the same ids of runs."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import pytest
+from temporalio.client import ScheduleOverlapPolicy
+from written_processes import DECISION, chunk, process, step
+
+from instrc import Activities, CompileError, Scripted
+from instrc.engines.schedules import Clock
+from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
+from instrc.runtime.effects import Effects
+from instrc.runtime.engine import Launch
+from instrc.runtime.plan import plan_of
+
+DOCUMENT = process(userContext1=chunk(step1_confirm=step(DECISION, "prompt")))
+HOURLY = Clock("0 * * * *")
+
+
+def engine_of(folder: Path) -> TemporalEngine:
+    def equip(run: str, _plan: Any, _how: Any, sink: Any) -> Effects:
+        return Effects(run, Scripted({}), Activities(), sink)
+
+    name = token_hex(4)
+    return TemporalEngine(folder, equip, queue=f"ticks-{name}", prefix=f"{name}.")
+
+
+@pytest.fixture
+def engine(tmp_path: Path, temporal_server: Any, monkeypatch: pytest.MonkeyPatch) -> TemporalEngine:
+    monkeypatch.setenv("TEMPORAL_ADDRESS", temporal_server.address)
+    return engine_of(tmp_path)
+
+
+LAUNCH = Launch("none", "ask", plan_of(DOCUMENT), {"prompt": "go"})
+
+
+def test_a_tick_begins_a_run_and_none_beside_one_that_goes_on(engine: TemporalEngine) -> None:
+    async def waiting(count: int) -> list[str]:
+        for _ in range(600):
+            found = [report.run for report in await engine.runs() if report.status == "waiting"]
+            if len(found) == count:
+                return found
+            await asyncio.sleep(0.05)
+        pytest.fail(f"there are never {count} runs that wait")
+
+    async def body() -> None:
+        assert await engine.schedules() == []
+        added = await engine.schedule("daily", HOURLY, LAUNCH)
+        assert (added.name, added.program, added.clock, added.last) == ("daily", "ask", HOURLY, None)
+        assert added.due is not None
+        assert added.due % 3600 == 0
+        with pytest.raises(CompileError, match="there is one of this name"):
+            await engine.schedule("daily", HOURLY, LAUNCH)
+        client = await engine._client()
+        handle = client.get_schedule_handle(f"{engine.prefix}daily")
+        async with engine._served(carry=True):
+            await handle.trigger(overlap=ScheduleOverlapPolicy.SKIP)
+            [run] = await waiting(1)
+            assert run.startswith("daily-20")
+            assert len(run) == len("daily-20261130T060000Z")
+            await handle.trigger(overlap=ScheduleOverlapPolicy.SKIP)
+            while not (await handle.describe()).info.num_actions_skipped_overlap:  # noqa: ASYNC110  -- nothing says when
+                await asyncio.sleep(0.05)
+            assert await waiting(1) == [run], "the last run goes on"
+            assert [each.last for each in await engine.schedules()] == [run]
+            other = await engine.trigger("daily")
+            if other != run:  # not in the same second
+                assert set(await waiting(2)) == {run, other}
+            assert (await engine.answer(run, "confirm", {"decision": "Approve"})).status == "done"
+            assert (await engine.journal(run))[0].inputs == {"prompt": "go"}
+        assert (await engine.pause("daily", paused=True)).due is None
+        assert (await engine.pause("daily", paused=False)).due == added.due
+        await engine.unschedule("daily")
+        for gone in (engine.trigger("daily"), engine.unschedule("daily"), engine.pause("daily", paused=True)):
+            with pytest.raises(CompileError, match="there is none of this name"):
+                await gone
+
+    asyncio.run(asyncio.wait_for(body(), 90))
+
+
+@pytest.mark.parametrize(
+    "cron", ["*/20 6 * * 1-5", "0 6 13 * 5", "30 2 1,15 */2 *", "0 0 * * 7", "0 9 * jan-mar mon,wed", "15 10 29 2 *"]
+)
+def test_a_server_reads_times_as_they_are_meant(engine: TemporalEngine, cron: str) -> None:
+    clock = Clock(cron, "Europe/Berlin")
+    assert asyncio.run(engine.schedule("daily", clock, LAUNCH)).due is not None
+
+
+def test_times_that_a_server_reads_in_another_way_are_refused(engine: TemporalEngine) -> None:
+    for cron in ("0 0 l * *", "0 0 * * 5#3"):
+        with pytest.raises(CompileError, match="the server reads them in another way"):
+            asyncio.run(engine.schedule("daily", Clock(cron), LAUNCH))
+    assert asyncio.run(engine.schedules()) == []
