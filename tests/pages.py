@@ -3,11 +3,13 @@
 A block `console` has commands, each after `$ `, and what each prints, output and errors together. `…` there is any text, and any
 lines where it is alone. A command must succeed, or say its code: `# exit code 3`. A command that ends with `&` is a service.
 Every other block is a file of the project, named by its title (```` ```py title="app.py" ````), whole or a part of it; where
-the folder has no such file, the block is written there. A block that is neither is preceded by `<!-- not run: REASON -->`.
+the folder has no such file, the block is written there; one whose title begins with "cell" is a cell of a notebook, and a comment
+after `print(…)` is what it prints. A block that is none of these is preceded by `<!-- not run: REASON -->`.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import select
@@ -106,16 +108,42 @@ def agrees(shown: str, printed: str) -> bool:
 def follow(page: Path, place: Path) -> str:
     """Run a page in a copy of its folder, and return the page as it should be: with what its commands print."""
     text = page.read_text(encoding="utf-8")
+    kernels: dict[str, list[str]] = {}
     for block in BLOCK.finditer(text):
-        if block["title"]:
+        if block["title"] and block["title"].startswith("cell"):
+            kernels.setdefault(block["title"], []).append(block["text"])
+        elif block["title"]:
             _has(place / block["title"], block["text"], page)
         else:
             assert block["language"] == "console" or block["reason"], f"{page}: a block is no file, and not run:\n{block['text']}"
+    for cells in kernels.values():
+        _run_cells([*(kernels["cell"][:1] if cells is not kernels["cell"] else []), *cells], place)
     shell = Shell(place)
     try:
         return BLOCK.sub(lambda block: _typed_again(block, shell, page), text)
     finally:
         shell.close()
+
+
+KERNEL = """
+import ast, asyncio, inspect, json, sys
+
+async def run(space):
+    for cell in json.load(sys.stdin):
+        made = eval(compile(cell, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), space)
+        if inspect.iscoroutine(made):
+            await made
+
+asyncio.run(run({"__name__": "__main__"}))
+"""
+
+
+def _run_cells(cells: list[str], place: Path) -> None:
+    """Run the cells of one kernel of a notebook, where an event loop runs already; a new kernel runs the first cell again."""
+    command = [sys.executable, "-c", KERNEL]
+    done = subprocess.run(command, check=False, cwd=place, input=json.dumps(cells), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == re.findall(r"^print\(.*\)  # (.*)$", "".join(cells), re.MULTILINE)
 
 
 def _typed_again(block: re.Match[str], shell: Shell, page: Path) -> str:

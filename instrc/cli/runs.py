@@ -71,7 +71,7 @@ def runs_command(
                 run_to_end(engine(store, engine_name, run=family).show(family))  # which says that there is none
             lines = [each for each in _family(family, reports) if chosen.takes(each[0])]
     if not lines and not as_json:
-        write_error("there are no runs\n")
+        write_error("there are no runs here\n")
     for report, depth in lines:
         if as_json:
             write(f"{dumps({**report_as_json(report), 'began': report.began, 'ended': report.ended}, indent=False)}\n")

@@ -75,9 +75,10 @@ def serve_command(
         hub = Hub()
         kept = engine(store, engine_name, watch=hub.saw, parts=hub.heard)
         service = hosting.service_at(launchers, kept, store_place(store), hub)
-        write_error(f"serving {', '.join(launchers)} at http://{host}:{port}/v1, for people at http://{host}:{port}/inbox\n")
-        routes, beside = hosting.protocols_of(service, [], f"http://{host}:{port}")
-        run_to_end(hosting.serve(service, host, listener, tell_line, routes=routes, beside=beside))
+        at = f"http://{host}:{port}"
+        greeting = f"serving {', '.join(launchers)} at {at}/v1, for people at {at}/inbox"
+        routes, beside = hosting.protocols_of(service, [], at)
+        run_to_end(hosting.serve(service, host, listener, tell_line, greeting=greeting, routes=routes, beside=beside))
 
 
 def _keep_keys(
@@ -144,8 +145,11 @@ def studio_command(
         hub = Hub()
         service = hosting.service_at({}, engine(store, engine_name, watch=hub.saw), store_place(store), hub)
         studio = Studio(Path(), service, model)
-        write_error(f"open http://127.0.0.1:{port}/studio/open/{studio.token} in a browser; Ctrl-C ends\n")
+        greeting = f"open http://127.0.0.1:{port}/studio/open/{studio.token} in a browser; Ctrl-C ends"
+        work = hosting.serve(
+            service, "127.0.0.1", listener, tell_line, greeting=greeting, routes=studio.routes, identify=studio.identify
+        )
         try:
-            run_to_end(hosting.serve(service, "127.0.0.1", listener, tell_line, routes=studio.routes, identify=studio.identify))
+            run_to_end(work)
         finally:
             studio.close()

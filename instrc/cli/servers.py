@@ -11,7 +11,7 @@ from instrc import problems
 from instrc.cli import begin_long_work, options
 from instrc.cli.output import PROBLEMS, Format, show
 from instrc.cli.running import engine, run_to_end, show_warnings, store_place, tell_line
-from instrc.cli.terminal import OutputFailedError, write_error
+from instrc.cli.terminal import OutputFailedError
 from instrc.problems.problem import CompileError
 from instrc.vibes.find_files import STDIN, unreadable
 
@@ -81,5 +81,5 @@ def mcp_command(
         route, beside = mcp_runs.mcp_mount(offers, mcp_runs.no_link)
         with options.exit_on_problems(shape):
             listener = hosting.listener_at(host, http)
-        write_error(f"serving {', '.join(offers.offers)} at http://{host}:{listener.getsockname()[1]}/mcp\n")
-        run_to_end(hosting.serve(service, host, listener, tell_line, routes=[route], beside=[beside]))
+        greeting = f"serving {', '.join(offers.offers)} at http://{host}:{listener.getsockname()[1]}/mcp"
+        run_to_end(hosting.serve(service, host, listener, tell_line, greeting=greeting, routes=[route], beside=[beside]))

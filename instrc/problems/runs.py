@@ -246,7 +246,7 @@ class NoModel(Problem):
     @property
     def hint(self) -> str:
         return (
-            "choose one by `--model` (`model=` in Python), or by `model` under `[tool.instrc.run]`; "
+            "choose one, such as `openai:gpt-5`, by `--model` (`model=` in Python), or by `model` under `[tool.instrc.run]`; "
             "or rehearse with invented answers: `--rehearse` (`rehearse=True`)"
         )
 

@@ -758,7 +758,11 @@ class Run(ABC):
         return run_to_end(self.retry_async(step, new_key=new_key, requests=requests, tokens=tokens, budget=budget))
 
     def __repr__(self) -> str:
-        return f"<run {self.id}: {self.status}>"
+        asked = ", ".join(step for question in self.questions for step in question.steps)
+        match self.outcome:
+            case {"error": {"message": message}}:
+                return f"<run {self.id}: {self.status}: {message}>"
+        return f"<run {self.id}: {self.status}{f' for {asked}' if asked else ''}>"
 
     def answer(self, step: str, data: JsonLike) -> Run:
         """Answer a question, by its id, a step or a chunk of it, and carry the run on. A wrong answer leaves it open.

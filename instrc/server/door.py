@@ -191,9 +191,8 @@ class Door:
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         host = re.sub(r":\d+$", "", headers.get("host", ""))
         if host.lower() not in self.hosts:
-            return problem_response(
-                CompileError([problems.serving.InvalidRequest(reason="this service is not reached under that host")])
-            )
+            reason = "this service is not reached under that host, unless `hosts` in `[tool.instrc.serve]` names it"
+            return problem_response(CompileError([problems.serving.InvalidRequest(reason=reason)]))
         if scope["type"] == "websocket" or scope["method"] not in {"GET", "HEAD", "OPTIONS"}:
             site = headers.get("sec-fetch-site")
             origin = headers.get("origin")

@@ -158,6 +158,7 @@ async def serve(
     listener: socket,
     tell: Callable[[str], object],
     *,
+    greeting: str,
     routes: Sequence[BaseRoute | Endpoint] = (),
     beside: Sequence[Beside] = (),
     identify: Identify | None = None,
@@ -167,6 +168,7 @@ async def serve(
     if not identity.is_on and host not in LOOPBACK:
         reason = "nobody is asked who they are: make a key first (`--new-key NAME`), or set `[tool.instrc.serve.oidc]`"
         raise CompileError([problems.runs.UnusableSetting(what="address", word=host, reason=reason)])
+    tell(greeting)
     if identify is None and not identity.is_on:
         tell("nobody is asked who they are: whoever reaches this address, from this machine only, may do everything")
     for line in idle_settings(service) if service.launchers else ():

@@ -15,6 +15,7 @@ from typing import Final, Literal, TypeAlias
 import sqlalchemy as sa
 
 from instrc.engines.dbos.sqlite import SqliteStore
+from instrc.engines.dbos.store import trouble
 from instrc.engines.stores import scheme_of, store_of
 from instrc.runtime.engine import Question, RunReport
 from instrc.text.jsontext import dumps, loads
@@ -246,8 +247,9 @@ class Records:
         self._folder = mkdtemp(prefix="instrc-") if place is None else None
         place = place or str(self._folder)  # SQLite in memory has one connection, which threads cannot share
         store = store_of(place) if scheme_of(place) else SqliteStore(place, FILE)
-        self.engine: sa.Engine = store.open()
-        _META.create_all(self.engine)
+        with trouble(store):
+            self.engine: sa.Engine = store.open()
+            _META.create_all(self.engine)
         self.listeners: list[Listener] = []
 
     def close(self) -> None:

@@ -224,7 +224,7 @@ def test_the_trace_of_a_fork_begins_with_its_origin(
         shown = [line.partition("done")[2].removeprefix(" " * 7) for line in capsys.readouterr().out.splitlines()]
         assert shown == ["one", f"  two  {origin}", "    three  forked from two"]
     assert main(["runs", "--family", "three", "--status", "held"]) == 0
-    assert capsys.readouterr() == ("", "there are no runs\n")
+    assert capsys.readouterr() == ("", "there are no runs here\n")
     assert main(["runs", "--family", "nobody"]) == 1
     assert main(["runs", "--family", "one", "--prune"]) == 2
 
@@ -576,9 +576,11 @@ def test_a_rehearsal_waits_for_no_delay_and_makes_up_what_a_called_process_needs
 def test_a_run_is_printed_with_its_id_and_how_it_stands(project: Path) -> None:
     (project / "ask.aug").write_text("Approve_User(prompt)")
     run = instrc.run(project / "ask.aug", "Pay?", model="sample")
-    assert repr(run) == f"<run {run.id}: waiting>"
+    assert repr(run) == f"<run {run.id}: waiting for step1_approve>"
     run.answer(run.questions[0].id, {"decision": "Approve"})
     assert repr(run) == f"<run {run.id}: done>"
+    failed = instrc.run('Fail(message: "no more")', "Pay?")
+    assert repr(failed) == f"<run {failed.id}: failed: no more>"
 
 
 def test_a_question_whose_deadline_has_passed_is_not_answered_any_more() -> None:

@@ -11,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 from serving import ANSWER, BOB, BOSS, asking, go, launcher, opened, service
 
+from instrc.problems.problem import CompileError
 from instrc.runtime.engine import Engine
 from instrc.server import records  # its queries, whose plans are looked at
 
@@ -96,3 +97,11 @@ def test_starts_and_answers_cost_at_most_three_times_the_store(tmp_path: Path) -
                 assert ours < 3 * theirs, (what, ours, theirs)
 
     go(body())
+
+
+def test_a_database_that_does_not_answer_is_a_problem() -> None:
+    with pytest.raises(CompileError) as raised:
+        records.Records("postgresql://instrc:secret@127.0.0.1:1/runs")
+    [problem] = raised.value.problems
+    assert problem.name == "unusable-store"
+    assert "secret" not in problem.message

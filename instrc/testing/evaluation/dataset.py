@@ -123,7 +123,8 @@ def data_set_of(given: Given, folder: Path, report: Report) -> DataSet | None:
         items = list(enumerate(listing(value["cases"])))
     else:
         items = list(enumerate(value if isinstance(value, list) else [value]))
-        if items and isinstance(first := items[0][1], dict) and first.keys().isdisjoint({"input", "inputs"}):
+        first = items[0][1] if items else None
+        if isinstance(first, dict) and first.keys().isdisjoint({"input", "inputs"}) and any(_is_of_set(key) for key in first):
             head, items = first, items[1:]
     cases = [_case(item, number, given.locate((*place, number)), wrong) for number, item in items[:CASES]]
     ids: set[str] = set()
@@ -139,6 +140,10 @@ def data_set_of(given: Given, folder: Path, report: Report) -> DataSet | None:
     return None if wrong or any(problem.severity == "error" for problem in given.problems) else made
 
 
+def _is_of_set(key: str) -> bool:
+    return key in _OF_SET or bool(nearest(key, _OF_SET))
+
+
 def _case(item: Json, number: int, at: Span | None, wrong: list[InvalidDataSet]) -> EvalCase:
     said = {_PYDANTIC.get(key, key): value for key, value in item.items()} if isinstance(item, dict) else {}
     name = said.get("id")
@@ -147,7 +152,9 @@ def _case(item: Json, number: int, at: Span | None, wrong: list[InvalidDataSet])
     def refuse(reason: str) -> None:
         wrong.append(InvalidDataSet(at=at, what=f"case `{written}`", reason=reason))
 
-    if "input" not in said:
+    if not isinstance(item, dict):
+        refuse('it has no `input`, for it is no object (a table of pandas gives its rows as `table.to_dict("records")`)')
+    elif "input" not in said:
         refuse("it has no `input`")
     if said.pop("evaluators", None):
         refuse("it has evaluators of its own: write them as `checks` of the set")

@@ -171,6 +171,11 @@ class EvaluationResult(Struct, frozen=True, kw_only=True):
                 found[case] = fmean(passes)
         return found
 
+    def __repr__(self) -> str:
+        """Return the rates, in one line: the whole may have a hundred thousand cases."""
+        rates = "".join(f", {check} {fmean(self.passes(check).values()):.1%}" for check in self.checks)
+        return f"<evaluation of {self.program}: {self.cases} cases{rates}>"
+
     def rows(self) -> list[JsonObject]:
         """Return one flat row for each check of each run, as `pandas.DataFrame` takes them."""
         return list(self._rows())

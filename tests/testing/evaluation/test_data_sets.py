@@ -46,14 +46,16 @@ def test_a_data_set_is_lines_yaml_or_python(tmp_path: Path, name: str) -> None:
 
 
 WRONG = {
-    '{"expected": 1}': "it has 0 cases",
+    '{"repeat": 1}': "it has 0 cases",
+    '{"expected": 1}': "it has no `input`",
+    '{"text": "x", "label": "y"}': "case `case 1`: it has no `input`",
     '{"input": "x", "expectd": 1}': "did you mean `expected`?",
     '{"input": "x", "tags": [1]}': "`tags` is a list of texts",
     '{"input": "x", "weight": 0}': "`weight` is a number above 0",
     '{"input": "x", "weight": true}': "`weight` is a number above 0",
     '{"input": "x", "answers": []}': "`answers` is an object",
     '{"input": "x", "id": "a"}\n{"input": "y", "id": "a"}': "another case has this id",
-    '{"input": "x"}\n[1]': "it has no `input`",
+    '{"input": "x"}\n[1]': "a table of pandas",
     '{"input": {"prompt": "x", "langs": "de"}}': "`langs` is not declared",
     '{"input": "x", "answers": {"aprove": {}}}': "did you mean `approve`?",
     '{"check": {}}\n{"input": "x"}': "did you mean `checks`?",

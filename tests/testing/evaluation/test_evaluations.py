@@ -106,6 +106,7 @@ def test_each_result_is_a_row_and_json_and_comes_as_it_is_made() -> None:
         (case, repeat, "label", True, 7) for case in "01" for repeat in (1, 2)
     ]
     assert instrc.EvaluationResult.from_json(json.loads(str(found))) == found
+    assert repr(found) == "<evaluation of program: 2 cases, label 100.0%>"
 
 
 def test_a_case_is_a_span_with_an_event_for_each_check(monkeypatch: pytest.MonkeyPatch) -> None:
