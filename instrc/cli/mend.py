@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
     from instrc.text.jsonvalue import Json
 
 
+OtherModel = Annotated[str | None, typer.Option("--model", metavar="MODEL", help="Ask this model from now on, for every chunk.")]
+
+
+def _words(model: str | None) -> str | None:
+    """Return the words of a model, with the files in them as they are found from here."""
+    from instrc.runtime.models.catalogue import words_from
+
+    return None if model is None else words_from(model, Path())
+
+
 def retry_command(
     run: options.RunId,
     step: Annotated[
@@ -28,6 +39,7 @@ def retry_command(
     requests: Annotated[int | None, typer.Option("--requests", min=1, help="How often models may be asked in all.")] = None,
     tokens: Annotated[int | None, typer.Option("--tokens", min=1, help="How many tokens models may use in all.")] = None,
     budget: options.Budget = None,
+    model: OtherModel = None,
     store: options.Store = None,
     engine_name: options.EngineName = None,
     output: options.ResultOption = None,
@@ -41,15 +53,15 @@ def retry_command(
     from instrc.runtime.retry import RetryOptions
 
     with options.exit_on_problems(shape), running.Watcher(quiet=quiet) as sink:
-        asked = RetryOptions(step, new_key, requests, tokens, tuple((budget or "").split(",")) if budget else ())
+        asked = RetryOptions(step, new_key, requests, tokens, tuple((budget or "").split(",")) if budget else (), _words(model))
         report = running.run_to_end(_retried(engine(store, engine_name, run=run, watch=sink), run, asked))
     raise typer.Exit(running.deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))
 
 
 async def _retried(kept: Engine, run: str, options: RetryOptions) -> RunReport:
-    from instrc.engines.launch import raised_budget
+    from instrc.engines.launch import check_retry
 
-    await raised_budget(kept, run, options)
+    await check_retry(kept, run, options)
     return await kept.retry(run, options)
 
 
@@ -69,6 +81,7 @@ def fork_command(
     export: Annotated[
         str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file of `--program`.")
     ] = None,
+    model: OtherModel = None,
     run_id: Annotated[str | None, typer.Option("--id", metavar="RUN", help="The id of the new run.")] = None,
     store: options.Store = None,
     engine_name: options.EngineName = None,
@@ -83,7 +96,7 @@ def fork_command(
     from instrc.runtime.retry import ForkOptions
 
     with options.exit_on_problems(shape), running.Watcher(quiet=quiet) as sink:
-        asked = ForkOptions(at, dict(map(_edit, edits or ())), run_id)
+        asked = ForkOptions(at, dict(map(_edit, edits or ())), run_id, model=_words(model))
         report = running.run_to_end(_forked(engine(store, engine_name, run=run, watch=sink), run, asked, program, export))
     raise typer.Exit(running.deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))
 

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from pathlib import Path
 from secrets import token_hex
@@ -45,7 +45,7 @@ from instrc.runtime.journal import Journal
 from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.budget import MoneyBudget, file_of, read_budget, require_prices
 from instrc.runtime.models.cache import ANSWERS_FILE, AnswerCache
-from instrc.runtime.models.catalogue import invents, model_of, words_from
+from instrc.runtime.models.catalogue import invents, model_of, require_other, words_from
 from instrc.runtime.models.model import Model, Sample
 from instrc.runtime.models.partial import TellPart
 from instrc.runtime.models.settings import RequestTable
@@ -147,7 +147,9 @@ def equipped(
     invented = tuple(each for each in INVENTIONS if each in as_array(how.get("invented") or []))
     asks_others = not (how.get("rehearse") and "answers" in invented)
     table = request_table(prepared.settings, how)
-    chosen = set(plan["options"].get("models", {}).values()) if asks_others else ()
+    others = cache(lambda words: model_of(words, prepared.folder, table))
+    for words in plan["options"].get("models", {}).values() if asks_others else ():
+        others(words)  # one that cannot be had is told before anything is done
     return Effects(
         run,
         model or Sample(),
@@ -155,7 +157,8 @@ def equipped(
         join_sinks(sink, logged if listened() else None, Telemetry() if is_on(TELEMETRY) else None),
         made,
         _all_processes(prepared, activities),
-        others={words: model_of(words, prepared.folder, table) for words in chosen},
+        others=others if asks_others else None,
+        chosen=as_text(how["chosen"]) if "chosen" in how else None,
         prices=prepared.settings.prices,
         takes={} if "results" in invented else {**activities.takes(), **as_object(how.get("takes") or {})},
         step=prepared.step,
@@ -559,7 +562,7 @@ class Host:
 
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
         """Go on with a run that has failed, or that is held."""
-        await raised_budget(self.engine, run, options)
+        await check_retry(self.engine, run, options)
         work = self._lasting(lambda again: self.engine.resume(run) if again else self.engine.retry(run, options))
         return await self._ask_people(await work)
 
@@ -617,14 +620,26 @@ class Host:
             here.watch(event)
 
 
-async def raised_budget(engine: Engine, run: str, options: RetryOptions) -> None:
-    """Note what a run may spend from now on; `CompileError` if it has no budget."""
+async def check_retry(engine: Engine, run: str, options: RetryOptions) -> None:
+    """Note what a run may spend from now on; `CompileError` if it has no budget, or cannot ask the model that is chosen."""
+    how = (await engine.show(run)).how if options.budget or options.model is not None else {}
+    if options.model is not None:
+        require_model(how, run, options.model)
     if options.budget:
-        budget = budget_of((await engine.show(run)).how)
+        budget = budget_of(how)
         if budget is None:
             advice = "begin another one with it: `instrc run … --budget`"
             raise CompileError([problems.runs.NothingToRetry(run=run, reason="it has no budget in money", advice=advice)])
         budget.raise_for(run, options.budget)
+
+
+def require_model(how: JsonObject, run: str, words: str) -> None:
+    """Refuse another model for a run that cannot go on with it."""
+    folder = Path(as_text(how.get("folder", ".")))
+    settings = _settings_of(folder)
+    invented = how.get("rehearse") or "answers" in as_array(how.get("invented") or [])
+    others = None if invented else partial(model_of, folder=folder, table=request_table(settings, how))
+    require_other(run, words, others, settings.prices if "budget" in how else None)
 
 
 def version_of(before: Launch, prepared: Prepared, own: Own | None = None) -> Launcher:
@@ -654,6 +669,10 @@ async def forked(engine: Engine, run: str, options: ForkOptions, version: Callab
         launch = version(before).launch(before.inputs, entry=before.plan["options"].get("entry"))
     made = fork_of(run, journal, options, launch.plan, launch.inputs)
     how: JsonObject = {**launch.how, "forked": cast("Json", origin_of(run, options, made))}
+    if options.model is not None:
+        require_model(before.how, run, options.model)
+    if (chosen := options.model or journal.model or before.how.get("chosen")) is not None:
+        how["chosen"] = chosen
     if options.step is not None:
         how.pop("cache", None)  # another answer is wanted
     how |= {"failed": before.how["failed"]} if "failed" in before.how else {}

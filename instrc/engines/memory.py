@@ -32,6 +32,7 @@ from instrc.runtime.engine import (
 )
 from instrc.runtime.interpreter import documents, versions
 from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, begun, rebuild_journal
+from instrc.runtime.models.catalogue import require_other
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
 from instrc.runtime.retry import ForkOptions, ForkOrigin, ProgramVersion, RetryOptions, fork_of, origin_of, retry_of
 from instrc.runtime.traces import Event
@@ -255,6 +256,8 @@ class StoredRun(TypedDict):
     keys: NotRequired[dict[str, int]]
     entries: NotRequired[list[JournalEntry] | None]
     """The journal of the run; `null` for one that an earlier release began without."""
+    chosen: NotRequired[str | None]
+    """The model that a retry has chosen."""
 
 
 class LiveRun(Run):
@@ -460,11 +463,25 @@ class LiveRun(Run):
         """Go on with a run that has failed, or that is held."""
         if options.budget and self.effects.budget is not None:
             self.effects.budget.raise_for(self.id, options.budget)
+        if options.model is not None:
+            self._require(options.model)
         self.mend(options)
         return await self.resume_async()
 
+    def _require(self, model: str) -> None:
+        """Refuse another model that the run cannot go on with."""
+        effects = self.effects
+        require_other(
+            self.id,
+            model,
+            None if "answers" in effects.invented else effects.others,
+            None if effects.budget is None else effects.prices,
+        )
+
     async def _fork_async(self, options: ForkOptions) -> LiveRun:
         """Begin another run with what is recorded of this one."""
+        if options.model is not None:
+            self._require(options.model)
         plan, inputs, effects = self.plan, self.state["inputs"], self.effects
         run = options.run or f"{self.id}-{token_hex(3)}"
         if options.program is not None:
@@ -474,7 +491,8 @@ class LiveRun(Run):
             plan, inputs, effects = launch.plan, launch.inputs, launcher.effects(run, None)
         made = fork_of(self.id, self.journal(), options, plan, inputs)
         cache = effects.cache if options.step is None else None  # another answer is wanted
-        effects = replace(effects, run=run, keys={}, sink=self._sink, cache=cache, parts=self.effects.parts)
+        model = options.model or self.effects.chosen
+        effects = replace(effects, run=run, keys={}, chosen=model, sink=self._sink, cache=cache, parts=self.effects.parts)
         live = LiveRun(plan, begun(plan, inputs, holds=self.holds), effects, self.people, holds=self.holds)
         live.entries, live.origin, live.version = [*made.entries], origin_of(self.id, options, made), self.version
         live.enter()
@@ -505,14 +523,14 @@ class LiveRun(Run):
         self._take_up(journal)
         for command in again.get("drop", ()):
             if (child := self.failed.pop(command, None)) is not None and command not in again.get("fresh", ()):
-                child.mend(RetryOptions())
+                child.mend(RetryOptions(model=again.get("model")))
                 self.children[command] = child
                 self.later.add(command)
 
     def _take_up(self, journal: Journal) -> None:
         self.state = journal.state
         self.due, self.later, self.held = journal.due, journal.later, journal.held
-        self.effects = replace(self.effects, keys=journal.keys)
+        self.effects = replace(self.effects, keys=journal.keys, chosen=journal.model or self.effects.chosen)
         issued = versions.issue(self.plan, self.state)  # so that it is known who waits for a child
         self._unfired = [*journal.unfired.values(), *(command for command in issued if command["kind"] == "fire")]
 
@@ -542,13 +560,14 @@ class LiveRun(Run):
             "held": self.held,
             "keys": dict(self.effects.keys),
             "entries": self.entries,
+            "chosen": self.effects.chosen,
         }
 
     def restore(self, stored: StoredRun) -> None:
         """Take in what was kept of the run."""
         self.due, self.later, self.held = stored["due"], set(stored["later"]), stored.get("held", {})
         self.entries = stored.get("entries")
-        self.effects = replace(self.effects, keys=stored.get("keys", {}))
+        self.effects = replace(self.effects, keys=stored.get("keys", {}), chosen=stored.get("chosen", self.effects.chosen))
         for children, kept in ((self.children, stored.get("children", {})), (self.failed, stored.get("failed", {}))):
             for name, child in kept.items():
                 children[name] = self._below(f"{self.id}/{name}", child["plan"], child["state"])

@@ -163,8 +163,10 @@ class Effects:
     """What is said to models."""
     words: str = ""
     """The words of the model, by which its settings are found."""
-    others: Mapping[str, Model] = field(default_factory=dict)
-    """Models that the project has set for some vibes, by their words."""
+    others: Callable[[str], Model] | None = None
+    """Gives models by their words: what the project has set for some vibes, and what a retry has chosen."""
+    chosen: str | None = None
+    """The words of the model that a retry has chosen for every chunk."""
     prices: Prices = field(default_factory=dict)
     """What the project has set that models cost."""
     cache: AnswerCache | None = None
@@ -202,7 +204,7 @@ class Effects:
         if command["complaints"]:
             command = {**command, "complaints": _said_once(command)}
         first = self.request(command)
-        policy = self._policy({**self.table.of_model(command["model"] or self.words), **first.settings})
+        policy = self._policy({**self.table.of_model(first.model or self.words), **first.settings})
         if command["complaints"]:
             self.tell("rejected", _before(command["id"]), complaints=command["complaints"])
         self.tell("asked", command["id"], chunk=command["chunk"], steps=list(steps), sent=first.message, schema=command["schema"])
@@ -235,7 +237,7 @@ class Effects:
         set_ = self.table.of_steps(steps or ([] if self.step is None else [self.step]), temperatures(command["schema"], steps))
         cache = None if self.cache is None else self.cache.again(self.keys.get(command["id"], 1))
         text = model_message(command, self.sentences)
-        return Request(key, name, text, own["schema"], own["model"], own, set_, self.sentences, cache)
+        return Request(key, name, text, own["schema"], self.chosen or own["model"], own, set_, self.sentences, cache)
 
     def estimate(self, request: Request) -> float:
         """Return what a request may cost at most, in US dollars; 0 for a model without a price."""
@@ -263,7 +265,8 @@ class Effects:
 
     async def _paid(self, request: Request) -> Reply:
         """Return the reply of a model, if the budget has room for it; of one that may go on elsewhere the estimate counts."""
-        model, budget = self.others.get(request.model or "", self.model), self.budget
+        model = self.others(request.model) if request.model and self.others is not None else self.model
+        budget = self.budget
         if budget is None:
             with guarded():
                 return _copied_reply(await model.answer(request))

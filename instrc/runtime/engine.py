@@ -36,6 +36,7 @@ from instrc.runtime.effects import INVENTIONS, Effects, Invention
 from instrc.runtime.interpreter import documents, versions
 from instrc.runtime.interpreter.documents import bare_instruction
 from instrc.runtime.journal import Again, Journal, JournalEntry
+from instrc.runtime.models.catalogue import words_from
 from instrc.runtime.models.closing import closing_all
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
@@ -690,13 +691,16 @@ class Run(ABC):
         *,
         set: Mapping[str, Json] | None = None,  # noqa: A002  -- its name
         program: ProgramInput | JsonObject | None = None,
+        model: str | None = None,
         id: str | None = None,  # noqa: A002  -- its name
     ) -> Run:
         """Do what `fork` does, from code that is asynchronous."""
         given = {} if set is None else dict(arguments.mapping("set", set))
         edits = {arguments.text("set", key): answer_copied(key, value) for key, value in arguments.as_plain(given).items()}
         version = program if program is None or isinstance(program, dict) else source_or_path(program)
-        return await self._fork_async(ForkOptions(_plain_text("step", step), edits, _plain_text("id", id), version))
+        return await self._fork_async(
+            ForkOptions(_plain_text("step", step), edits, _plain_text("id", id), version, _model_words(model))
+        )
 
     def fork(
         self,
@@ -704,6 +708,7 @@ class Run(ABC):
         *,
         set: Mapping[str, Json] | None = None,  # noqa: A002  -- its name
         program: ProgramInput | JsonObject | None = None,
+        model: str | None = None,
         id: str | None = None,  # noqa: A002  -- its name
     ) -> Run:
         """Begin another run with what is recorded of this one, and return it; this one stays as it is.
@@ -715,10 +720,10 @@ class Run(ABC):
         `step` is a key, a bare name, or the id of a command; several have commas between them.
         `program` is another version of the program, as for `run`: it takes each result for which it asks in the same way.
         `forked["left"]` says which steps it does not take, and why.
-        `id` is the id of the new run.
+        `model` is asked for every chunk, instead of the models of before. `id` is the id of the new run.
         `CompileError` where a result does not fit, or where what an activity or a person has done would be done twice.
         """
-        return run_to_end(self.fork_async(step, set=set, program=program, id=id))
+        return run_to_end(self.fork_async(step, set=set, program=program, model=model, id=id))
 
     async def retry_async(
         self,
@@ -728,13 +733,14 @@ class Run(ABC):
         requests: int | None = None,
         tokens: int | None = None,
         budget: str | None = None,
+        model: str | None = None,
     ) -> Run:
         """Do what `retry` does, from code that is asynchronous."""
         limits = arguments.whole_or_none("requests", requests), arguments.whole_or_none("tokens", tokens)
         money = _plain_text("budget", budget)
         said = () if money is None else tuple(money.split(","))
         return await self._retry_async(
-            RetryOptions(_plain_text("step", step), arguments.truth("new_key", new_key), *limits, said)
+            RetryOptions(_plain_text("step", step), arguments.truth("new_key", new_key), *limits, said, _model_words(model))
         )
 
     def retry(
@@ -745,6 +751,7 @@ class Run(ABC):
         requests: int | None = None,
         tokens: int | None = None,
         budget: str | None = None,
+        model: str | None = None,
     ) -> Run:
         """Go on with a run that has failed or is held, with what is recorded of it.
 
@@ -753,9 +760,10 @@ class Run(ABC):
 
         `step` is a key, a bare name, or the id of a command. What is begun again has the same key as before, so that a service
         does nothing twice; with `new_key`, and where a result was there already, it has another one.
-        `requests`, `tokens` and `budget` (`"5 USD"`) are new limits. `CompileError` where the run would only fail again.
+        `requests`, `tokens` and `budget` (`"5 USD"`) are new limits. `model` (`"openai:gpt-5"`) is asked from now on, for every
+        chunk, instead of the models of before. `CompileError` where the run would only fail again.
         """
-        return run_to_end(self.retry_async(step, new_key=new_key, requests=requests, tokens=tokens, budget=budget))
+        return run_to_end(self.retry_async(step, new_key=new_key, requests=requests, tokens=tokens, budget=budget, model=model))
 
     def __repr__(self) -> str:
         asked = ", ".join(step for question in self.questions for step in question.steps)
@@ -874,6 +882,12 @@ class Run(ABC):
 def _plain_text(name: str, value: str | None) -> str | None:
     """Return a text, or nothing, that a caller gives, in Python's own class; a `TypeError` for anything else."""
     return arguments.as_plain(arguments.text_or_none(name, value))
+
+
+def _model_words(model: str | None) -> str | None:
+    """Return the words of a model that a caller gives, with the files in them as they are found from here."""
+    words = _plain_text("model", model)
+    return None if words is None else words_from(words, Path())
 
 
 def values_of_steps(record: Json) -> JsonObject:

@@ -27,6 +27,8 @@ class Again(TypedDict, total=False):
     """Commands that are begun again under another key."""
     limits: SpendingLimits | None
     """New limits; `null` lets fail what waits for higher ones."""
+    model: str
+    """The model that is asked from now on, for every chunk."""
     shift: float
     """Seconds by which open deadlines end later: the run did nothing meanwhile."""
     after: int
@@ -71,6 +73,8 @@ class Journal:
     results: list[CommandResult] = field(default_factory=list)
     """Those that count; new limits are among them, under no id."""
     retries: int = 0
+    model: str | None = None
+    """The model that a retry has chosen."""
     _fired: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -113,6 +117,7 @@ class Journal:
         if self.is_stale(again):
             return
         self.retries += 1
+        self.model = again.get("model", self.model)
         drop, state = set(again.get("drop", ())), self.state
         for command in again.get("fresh", ()):
             self.keys[command] = self.keys.get(command, 1) + 1

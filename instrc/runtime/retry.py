@@ -102,6 +102,8 @@ class RetryOptions:
     tokens: int | None = None
     budget: tuple[str, ...] = ()
     """What models may cost from now on, as `5 USD`: whoever begins the run again has noted it already."""
+    model: str | None = None
+    """The model that is asked from now on, for every chunk; `None` for the one of before."""
 
     @property
     def limits(self) -> SpendingLimits:
@@ -150,8 +152,15 @@ def retry_of(run: str, journal: Journal, options: RetryOptions, *, ended: bool =
     again: Again = {"drop": drop, "after": journal.retries}
     if fresh:
         again["fresh"] = fresh
+    return _with_settings(again, options, idle)
+
+
+def _with_settings(again: Again, options: RetryOptions, idle: float = 0.0) -> Again:
+    """Return a retry with what is set anew for the run."""
     if options.limits:
         again["limits"] = options.limits
+    if options.model is not None:
+        again["model"] = options.model
     return {**again, "shift": idle} if idle else again
 
 
@@ -169,9 +178,7 @@ def _released(run: str, journal: Journal, options: RetryOptions) -> Again:
         again["fresh"] = held
     if stalled is not None and (options.limits or not held):
         _require_higher(run, journal, options, stalled[1])
-    if options.limits:
-        again["limits"] = options.limits
-    return again
+    return _with_settings(again, options)
 
 
 def _reached(run: str, journal: Journal, options: RetryOptions) -> bool:
@@ -255,6 +262,8 @@ class ForkOptions:
     """The id of the new run."""
     program: ProgramVersion | None = None
     """Another version of the program."""
+    model: str | None = None
+    """The model that is asked for every chunk; `None` for the one of before."""
 
 
 ProgramVersion: TypeAlias = str | Source | JsonObject

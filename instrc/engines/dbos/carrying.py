@@ -67,7 +67,7 @@ class DurablePort(MemoryPort):
     ) -> None:
         """`rest` is told whether all that is open waits for people."""
         hold = Hold(journal.plan, journal.state) if journal.holds else None
-        effects = replace(effects, keys=journal.keys)
+        effects = replace(effects, keys=journal.keys, chosen=journal.model or effects.chosen)
         super().__init__(effects, people, patient=True, due=journal.due, later=journal.later, held=journal.held, hold=hold)
         self.journal = journal
         self.record = record
@@ -154,7 +154,9 @@ class DurablePort(MemoryPort):
         self.journal.retries += 1
         self.effects.tell("again", steps=again.get("drop", []))
         fresh = {command: self.effects.keys.get(command, 1) + 1 for command in again.get("fresh", ())}
-        self.effects = replace(self.effects, keys={**self.effects.keys, **fresh})
+        self.journal.model = again.get("model", self.journal.model)
+        chosen = self.journal.model or self.effects.chosen
+        self.effects = replace(self.effects, keys={**self.effects.keys, **fresh}, chosen=chosen)
         for command in again.get("drop", ()):
             if self.held.pop(command, None) is not None and isinstance(work := tasks.get(command), MemoryWork):
                 self._known_held.discard(command)
@@ -278,7 +280,7 @@ class RunCarrier(Protocol):
         """End a run."""
 
 
-def child_of(carrier: RunCarrier, launch: LaunchDocument, parent: Live, activities: Activities) -> RunChild:
+def child_of(carrier: RunCarrier, launch: LaunchDocument, journal: Journal, parent: Live, activities: Activities) -> RunChild:
     """Return what runs a process that serves an activity: as a run of its own, which is waited for."""
 
     async def child(run: str, process: Json, command: ActivityCommand) -> Result:
@@ -298,6 +300,8 @@ def child_of(carrier: RunCarrier, launch: LaunchDocument, parent: Live, activiti
                 "inputs": inputs,
                 "how": {**launch["how"], "failed": "fail"},
             }
+            if journal.model is not None:
+                begun["how"]["chosen"] = journal.model
             starting = asyncio.create_task(carrier.begin(begun), context=Context())
         try:
             live = await asyncio.shield(starting)
@@ -469,7 +473,7 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     entries += await _retried(carrier, run, entries)
     journal = rebuild_journal(plan, launch["inputs"], entries, holds=holds(launch["how"]))
     effects = carrier.make_effects(run, plan, launch["how"])
-    effects = replace(effects, child=child_of(carrier, launch, live, effects.activities))
+    effects = replace(effects, child=child_of(carrier, launch, journal, live, effects.activities))
     port = live.port = DurablePort(effects, carrier.people, journal, _record, live.resting)
     if steps:
         effects.tell("resumed", steps=len(steps))

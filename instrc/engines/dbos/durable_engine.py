@@ -344,7 +344,7 @@ class DurableEngine(TracedEngine):
         for command in set(again.get("drop", ())) - set(again.get("fresh", ())):
             child = await self.asker.find(f"{run}/{journal.key(command)}")
             if child is not None and child.status == "SUCCESS":
-                await self._send_retry(child.workflow_id, RetryOptions())
+                await self._send_retry(child.workflow_id, RetryOptions(model=options.model))
         letter = store.Letter(token_hex(16), run, {"again": cast("Json", again)})
         with store.trouble(self.location):
             await asyncio.to_thread(store.send, self.asker.db(), letter)

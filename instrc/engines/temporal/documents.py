@@ -36,6 +36,8 @@ class Continued(TypedDict):
     """The journal; `null` for a run that an earlier release began without."""
     failed: NotRequired[dict[str, list[JournalEntry]]]
     """The journals of children that have failed, by their keys."""
+    model: NotRequired[str | None]
+    """The model that a retry has chosen."""
 
 
 def continued(journal: Journal, entries: list[JournalEntry]) -> Continued:
@@ -49,6 +51,7 @@ def continued(journal: Journal, entries: list[JournalEntry]) -> Continued:
         "keys": journal.keys,
         "entries": [*entries],
         "failed": {},
+        "model": journal.model,
     }
 
 
@@ -98,6 +101,8 @@ class Effect(TypedDict):
     command: ModelCommand | ActivityCommand | FireCommand
     number: NotRequired[int]
     """Which key the command has, where it is not the first."""
+    chosen: NotRequired[str]
+    """The model that a retry has chosen."""
 
 
 @final

@@ -97,7 +97,8 @@ class Carrying:
         command = given["command"]
         equipped = self.equip(given["run"], launch["plan"], launch["how"], self.sink)
         keys = {command["id"]: given["number"]} if "number" in given else {}
-        effects = replace(equipped, keys=keys, first=temporal.info().attempt, pause=_again, child=_launched)
+        chosen = given.get("chosen", equipped.chosen)
+        effects = replace(equipped, keys=keys, chosen=chosen, first=temporal.info().attempt, pause=_again, child=_launched)
         try:
             result = await (effects.ask(command) if command["kind"] == "model" else effects.call(command))
         except _Launch as launched:

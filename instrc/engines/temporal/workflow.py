@@ -52,6 +52,8 @@ class TemporalPort:
         self.held: dict[str, Json] = carried.get("held", {})
         """Commands that hold the run, with their errors."""
         self.keys: dict[str, int] = carried.get("keys", {})
+        self.model: str | None = carried.get("model")
+        """The model that a retry has chosen."""
         self.entries: list[JournalEntry] | None = carried.get("entries")
         """The journal; `None` if its beginning is not known."""
         self.failed: dict[str, list[JournalEntry]] = carried.get("failed", {})
@@ -156,6 +158,7 @@ class TemporalPort:
         documents.tell(self.launch["run"], "again", steps=again.get("drop", []))
         for command in again.get("fresh", ()):
             self.keys[command] = self.keys.get(command, 1) + 1
+        self.model = again.get("model", self.model)
         for command in again.get("drop", ()):
             if self.held.pop(command, None) is not None:
                 self._begin(self._waiting.pop(command))
@@ -209,6 +212,7 @@ class TemporalPort:
             "keys": self.keys,
             "entries": self.entries,
             "failed": self.failed,
+            "model": self.model,
         }
 
     # --- carrying out ---------------------------------------------------------------------------------------------------------
@@ -218,6 +222,8 @@ class TemporalPort:
         given: documents.Effect = {"run": self.launch["run"], "digest": self.launch["digest"], "command": command}
         if command["id"] in self.keys:
             given["number"] = self.keys[command["id"]]
+        if self.model is not None:
+            given["chosen"] = self.model
         came: documents.ActivityOutcome = await workflow.execute_activity(
             documents.ACTIVITIES[command["kind"]],
             given,
@@ -246,13 +252,13 @@ class TemporalPort:
         key = self.key(command["id"])
         name = f"{workflow.info().workflow_id}/{key}"
         self.children[command["id"]] = name
-        how: JsonObject = {**self.launch["how"], "failed": "fail"}
+        how: JsonObject = {**self.launch["how"], "failed": "fail"} | ({"chosen": self.model} if self.model is not None else {})
         launch: documents.Launched = {**self.launch, **begun, "run": f"{self.launch['run']}/{key}", "how": how}
         launch.pop("carried", None)
         launch.pop("entries", None)
         if (entries := self.failed.pop(key, None)) is not None:
             journal = rebuild_journal(begun["plan"], begun["inputs"], entries)
-            launch["entries"] = [*entries, {"again": retry_of(launch["run"], journal, RetryOptions())}]
+            launch["entries"] = [*entries, {"again": retry_of(launch["run"], journal, RetryOptions(model=self.model))}]
         try:
             ended: documents.Ended = await workflow.execute_child_workflow(documents.WORKFLOW, launch, id=name)
         finally:

@@ -11,6 +11,7 @@ from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
 from instrc.runtime.models.batching import Batching
+from instrc.runtime.models.budget import Prices, require_prices
 from instrc.runtime.models.database import MODELS_FILE
 from instrc.runtime.models.fallback import Fallback, Limited, limited
 from instrc.runtime.models.model import Model, Sample, Scripted
@@ -92,6 +93,19 @@ def invents(model: Model | None) -> bool:
             return any(map(invents, model.models.values()))
         case _:
             return False
+
+
+def require_other(run: str, words: str, others: Callable[[str], Model] | None, prices: Prices | None) -> None:
+    """Refuse another model for a run: one that nobody knows, invents answers, or has no price where there is a budget.
+
+    `others` gives models by their words; `None` for a run whose answers are invented.
+    """
+    if others is None or invents(others(words)):
+        advice = "begin another run: `instrc run … --model MODEL`"
+        reason = "answers that are invented and answers of a model do not go together"
+        raise CompileError([problems.runs.NothingToRetry(run=run, reason=reason, advice=advice)])
+    if prices is not None:
+        require_prices((one.strip() for one in words.split(",")), prices)
 
 
 _NEXT = rf",(?=\s*(?:sample\s*(?:,|\Z)|(?:scripted|{'|'.join(ADAPTERS)}):))"

@@ -258,12 +258,12 @@ class ProgramRunner:
         if (spent := budget.spent()) is not None:
             return RunFacts(error=spent, unanswered=True)
         traces = None if self.options.folder is None else written_to(self.options.folder)
-        script = CaseScript(case.answers, self.prepared.step)
+        script, others = CaseScript(case.answers, self.prepared.step), self.effects.others
         effects = replace(
             self.effects,
             run=launch.run,
             model=Metered(self.effects.model, budget),
-            others={words: Metered(model, budget) for words, model in self.effects.others.items()},
+            others=None if others is None else lambda words: Metered(others(words), budget),
             activities=self.effects.activities.with_those_of(self._stand_ins(case, script)),
             sink=join_sinks(budget.saw, traces, self.effects.sink),
             cache=None if self._answers is None else AnswerCache(self._answers, repeat - 1),

@@ -67,11 +67,13 @@ class Stage:
         self.watch: Callable[[Event], object] = self.events.append
         self.engine = ENGINES[name](folder, self.equip, watch=self._tell)
 
-    def equip(self, run: str, _plan: Json, _how: Json, sink: Any) -> Effects:
+    def equip(self, run: str, _plan: Json, how: Any, sink: Any) -> Effects:
         activities = Activities()
         for name, value in self.handlers.items():
             activities.add(name, value if isinstance(value, dict | Activity) else self._noted(name, value), retry=QUICK)
-        return Effects(run, Written(self.model), activities, sink, self.checks, model_retry=QUICK)
+        model = Written(self.model)
+        chosen = how.get("chosen")
+        return Effects(run, model, activities, sink, self.checks, model_retry=QUICK, others=lambda _: model, chosen=chosen)
 
     def _tell(self, event: Event) -> None:
         self.watch(event)

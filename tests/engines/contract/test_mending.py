@@ -362,3 +362,28 @@ def test_the_operator_answers_for_the_only_step_of_a_tool_by_its_name(stage: Any
             assert (await stage.answer("Draft", answer, run=run)).status == ("done" if limit else "failed")
 
     go(body())
+
+
+@pytest.mark.parametrize("failed", ["hold", "fail"])
+def test_a_retry_asks_another_model_from_then_on(stage: Any, failed: str) -> None:
+    two = process(llmContext1=chunk(step1_a=step(TEXT, "prompt")), llmContext2=chunk(step2_b=step(TEXT, "step1_a")))
+    parent = process(serverContext1=chunk(step1_do=call("Do", "prompt"), step2_again=call("Do", "step1_do.text")))
+
+    async def body(document: Any, run: str) -> None:
+        asked: list[str | None] = []
+
+        def answer(request: Any) -> Any:
+            asked.append(request.model)
+            good = request.model == "other" or len(asked) == 1
+            return {request.name: {"text": "t"}} if good else ModelError("no such model", code="404")
+
+        stage.model = answer
+        report = await stage.start(document, run=run, failed=failed)
+        assert report.status == "failed", "a wrong name is no passing error"
+        report = await stage.retry(run=run, model="other")
+        assert asked == [None, None] + ["other"] * (1 if document is two else 3)
+        assert (report.outcome["status"], report.outcome.get("value")) == ("done", {"text": "t"}), report.outcome
+
+    stage.handlers["Do"] = two
+    go(body(two, "r1"))
+    go(body(parent, "r2"))
