@@ -258,6 +258,11 @@ def types(
 
 
 @takes_plain_values
+def _is_program(text: str) -> bool:
+    """Tell whether a text is a program and no path."""
+    return "\n" in text or (any(sign in text for sign in '|({"') and not os.path.exists(text))  # noqa: PTH110  -- never raises
+
+
 def check(
     *paths: ProgramInput,
     vibes: InMemory | None = None,
@@ -270,11 +275,12 @@ def check(
         for problem in instrc.check("programs", vibes={"Draft": {"type": "objekt"}}):
             print(problem)
 
-    Each of `paths` is a file or a folder, or a text as for `compile`: a `Source`, or a text of several lines.
+    Each of `paths` is a file or a folder, or a text as for `compile`: a `Source`, a text of several lines, or one with a sign
+    of the language (`|`, `(`, `{`, `"`) that names no file.
     `vibes` are instructions from memory, as for `compile`: the programs see them, and they are checked too.
     """
     report = Report()
-    texts = [source_or_path(path) if isinstance(path, str) and "\n" in path else path for path in paths]
+    texts = [source_or_path(path) if isinstance(path, str) and _is_program(path) else path for path in paths]
     sources = [each for each in texts if isinstance(each, Source)]
     places = arguments.paths("paths", [each for each in texts if not isinstance(each, Source)])
     arguments.truth("locked", locked)
