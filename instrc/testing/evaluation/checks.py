@@ -15,7 +15,7 @@ from instrc.problems.problem import CompileError, Problem
 from instrc.problems.runs import InvalidDataSet
 from instrc.problems.suggest import did_you_mean, nearest
 from instrc.runtime.boundary import copy_of, guarded, said_by
-from instrc.runtime.interpreter.documents import bare_name
+from instrc.runtime.interpreter.documents import bare_name, spellings
 from instrc.schema.validation import validate
 from instrc.schema.wellformed import problems_of
 from instrc.testing.evaluation.dataset import DataSet, EvalCase
@@ -128,8 +128,12 @@ def part_of(seen: CheckedRun, at: str) -> Json:
         try:
             value = seen.step(first)
         except LookupError:
-            known = [*(value if isinstance(value, dict) else ()), *seen.run.steps]
-            raise LookupError(_missing(first, known)) from None
+            steps = seen.run.steps
+            deeper = tuple(
+                f"{spellings(key)[1]}.{at}" for key, value in steps.items() if isinstance(value, dict) and first in value
+            )
+            known = [*(value if isinstance(value, dict) else ()), *steps]
+            raise LookupError(_missing(first, known, deeper)) from None
     for token in rest:
         if isinstance(value, dict) and token in value:
             value = value[token]
@@ -140,9 +144,11 @@ def part_of(seen: CheckedRun, at: str) -> Json:
     return value
 
 
-def _missing(name: str, known: Iterable[str]) -> str:
+def _missing(name: str, known: Iterable[str], deeper: tuple[str, ...] = ()) -> str:
     there = list(known)
-    hint = did_you_mean(nearest(name, there)) or f"there is {', '.join(f'`{each}`' for each in there[:10]) or 'nothing'}"
+    hint = (
+        did_you_mean(deeper or nearest(name, there)) or f"there is {', '.join(f'`{each}`' for each in there[:10]) or 'nothing'}"
+    )
     return f"there is no `{name}`: {hint}"
 
 

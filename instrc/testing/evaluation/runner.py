@@ -28,7 +28,7 @@ from instrc.runtime.activities import ONCE, Activities, Activity, ActivityError,
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch, values_of_steps, words_of
 from instrc.runtime.interpreter import versions
-from instrc.runtime.interpreter.documents import ActivityCommand, UserCommand, bare_name
+from instrc.runtime.interpreter.documents import ActivityCommand, UserCommand, bare_name, spellings
 from instrc.runtime.interpreter.v1.interface import program_of
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
@@ -385,7 +385,7 @@ def _uses(events: Iterable[Event], only: str | None) -> tuple[StepUse, ...]:
     for event in events:
         key = (event["run"], event.get("id", ""))
         if event["event"] == "asked":
-            names[key] = ", ".join(map(bare_name, steps_of(event))) or (only or event["chunk"])
+            names[key] = ", ".join(spellings(step)[1] for step in steps_of(event)) or (only or event["chunk"])
         if key not in names:
             continue
         before = found.setdefault(names[key], StepUse(step=names[key]))

@@ -98,6 +98,20 @@ def test_a_member_of_the_value_comes_before_a_step_of_that_name() -> None:
     assert found.scores() == {"case 1": 1.0}
 
 
+def test_a_member_of_an_earlier_step_is_named_with_its_step() -> None:
+    answer = {"step1_read_letter": {"tone": "calm"}, "step2_reply": {"text": "a"}}
+    read, reply = ({"type": "object", "properties": {name: {"type": "string"}}} for name in ("tone", "text"))
+    vibes = {"ReadLetter": read, "Reply": reply}
+    model = instrc.Scripted([answer, answer])
+    found = instrc.evaluate("ReadLetter | Reply", [{"input": "?", "expected": {"tone": "calm"}}], model=model, vibes=vibes)
+    assert found.results[0].checks[0].reason == "there is no `tone`: did you mean `read_letter.tone`?"
+    found = instrc.evaluate(
+        "ReadLetter | Reply", [{"input": "?", "expected": {"read_letter.tone": "calm"}}], model=model, vibes=vibes
+    )
+    assert found.scores() == {"case 1": 1.0}
+    assert [use.step for use in found.results[0].steps] == ["read_letter, reply"]
+
+
 def test_a_name_that_nothing_has_fails_with_what_there_is() -> None:
     found = instrc.evaluate(PROGRAM, [{"input": "?", "expected": {"lable": 1}}], model=instrc.Scripted([{"label": 1}]))
     assert found.results[0].checks[0].reason == "there is no `lable`: did you mean `label`?"
