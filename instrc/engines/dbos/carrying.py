@@ -284,10 +284,10 @@ def child_of(carrier: RunCarrier, launch: LaunchDocument, journal: Journal, pare
     """Return what runs a process that serves an activity: as a run of its own, which is waited for."""
 
     async def child(run: str, process: Json, command: ActivityCommand) -> Result:
-        found = await asyncio.to_thread(carrier.client.list_workflows, workflow_ids=[run])
-        if found and found[0].status == "SUCCESS":
-            return child_result(_ended(found[0].output), command)
-        if found:
+        found = await _recorded(carrier, run)
+        if found is not None and found.status == "SUCCESS":
+            return child_result(_ended(found.output), command)
+        if found is not None:
             starting = asyncio.create_task(carrier.resume(run))
         else:
             pauses = has_pauses(launch["plan"])
@@ -305,7 +305,7 @@ def child_of(carrier: RunCarrier, launch: LaunchDocument, journal: Journal, pare
             starting = asyncio.create_task(carrier.begin(begun), context=Context())
         try:
             live = await asyncio.shield(starting)
-            return child_result(await _outcome_of(live, parent, carrier), command)
+            return child_result(await _outcome_of(run, live, parent, carrier), command)
         except asyncio.CancelledError:
             if carrier.leaving:
                 starting.cancel()
@@ -324,7 +324,12 @@ async def _cancel(carrier: RunCarrier, run: str, starting: asyncio.Task[Live]) -
         await carrier.cancel(run)
 
 
-async def _outcome_of(live: Live, parent: Live, carrier: RunCarrier) -> Outcome:
+async def _recorded(carrier: RunCarrier, run: str) -> WorkflowStatus | None:
+    """Return what the store knows of a run."""
+    return next(iter(await asyncio.to_thread(carrier.client.list_workflows, workflow_ids=[run])), None)
+
+
+async def _outcome_of(run: str, live: Live, parent: Live, carrier: RunCarrier) -> Outcome:
     """Wait for a child; while it waits for people, its parent does as well."""
     port = parent.port
     assert port is not None
@@ -340,6 +345,9 @@ async def _outcome_of(live: Live, parent: Live, carrier: RunCarrier) -> Outcome:
     if live.task is None or live.task.cancelled():
         if carrier.leaving:
             raise asyncio.CancelledError
+        found = await _recorded(carrier, run)
+        if found is not None and found.status == "SUCCESS":  # it came to its end before it was taken up here
+            return _ended(found.output)
         return {"status": "failed", "error": {"step": None, "kind": "failed", "code": "cancelled", "message": "it was cancelled"}}
     return _ended(live.task.result())
 
