@@ -15,6 +15,8 @@ from instrc.problems.problem import CompileError
 if TYPE_CHECKING:
     import sqlalchemy as sa  # the extra `durable`
 
+    from instrc.runtime.traces import Event, Sink
+
 USUAL_FOLDER: Final = ".instrc"
 """The folder of runs if no store is named; the traces of a store on a server are there as well."""
 
@@ -24,6 +26,36 @@ STORES: Final = {
     "postgresql": "instrc.engines.dbos.postgres:PostgresStore",
 }
 """What makes the store of a place, by the scheme of its URL (a folder has none): `module:class`, called with the place."""
+
+
+SHARED: Final = {
+    "postgres": "instrc.engines.dbos.store:SharedDatabase",
+    "postgresql": "instrc.engines.dbos.store:SharedDatabase",
+    "s3": "instrc.engines.temporal.bucket:Bucket",
+}
+"""What makes a `SharedPlace` of a URL, by its scheme: `module:class`, called with the URL."""
+
+
+class SharedPlace(Protocol):
+    """Where the traces and large values of runs lie that a server keeps: all its workers and commands see it."""
+
+    write: Sink
+    """Takes events in, and writes them a moment later."""
+
+    def read(self, run: str, place: int = 0) -> tuple[list[Event], int]:
+        """Return the events of a run behind a place, and the place after them."""
+
+    def forget(self, run: str) -> None:
+        """Delete the events of a run."""
+
+    def put(self, name: str, data: bytes) -> None:
+        """Keep a value by its name, the hash of it."""
+
+    def get(self, name: str) -> bytes | None:
+        """Return a value; `None` if there is none of the name."""
+
+    def close(self) -> None:
+        """Write what was taken in, and let the place go."""
 
 
 class StoreLock(Protocol):
@@ -109,6 +141,22 @@ def store_of(place: str | os.PathLike[str] | None) -> RunStore:
     module, _, name = STORES[scheme_of(place)].partition(":")
     made: RunStore = getattr(import_module(module), name)(place)
     return made
+
+
+def shared_place(place: str) -> SharedPlace:
+    """Return the place of a URL for what lies beside runs; a `CompileError` if it is none, or its extra is not installed."""
+    scheme = place.partition(":")[0].partition("+")[0]
+    reason = "it is a URL, as `postgresql://HOST/NAME` or `s3://BUCKET/FOLDER`"
+    if "://" in place and scheme in SHARED:
+        module, _, name = SHARED[scheme].partition(":")
+        try:
+            made: SharedPlace = getattr(import_module(module), name)(place)
+        except ModuleNotFoundError as error:
+            extra = "s3" if scheme == "s3" else "durable"
+            reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[{extra}]'`"
+        else:
+            return made
+    raise CompileError([problems.runs.UnusableSetting(what="place of traces", word=place, reason=reason)])
 
 
 def require_place(place: str | os.PathLike[str]) -> None:

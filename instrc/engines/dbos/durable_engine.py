@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from time import time
@@ -18,6 +19,7 @@ from instrc import problems
 from instrc.engines.dbos import schedules, store
 from instrc.engines.dbos.carrying import journal_of, recorded_entries
 from instrc.engines.dbos.runner import LOST, POLL, Runner
+from instrc.engines.event_writer import EventWriter
 from instrc.engines.schedules import Clock, Schedule, require_name
 from instrc.engines.stores import RunStore, store_of
 from instrc.problems.problem import CompileError
@@ -200,7 +202,7 @@ class DurableEngine(TracedEngine):
         self._runner: Runner | None = None
         self._shares: bool = False
         """Whether it works beside other workers of the store."""
-        self._events: store.EventWriter = store.EventWriter(self.asker.db)
+        self._events: EventWriter = EventWriter(partial(store.insert_events, self.asker.db))
 
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
         """Return what has happened in a run behind a place, whichever machine it happened on, and the place after it."""

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import atexit
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from queue import SimpleQueue
-from time import sleep
+from functools import partial
 from typing import Final, Literal, TypeAlias
 from zlib import compress, decompress
 
 import sqlalchemy as sa
 from dbos import DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
+from sqlalchemy.dialects.postgresql import insert
 
 from instrc import problems
-from instrc.engines.stores import RunStore, scheme_of, store_of
+from instrc.engines.event_writer import EventWriter
+from instrc.engines.stores import RunStore, store_of
 from instrc.problems.problem import CompileError
 from instrc.runtime.engine import LaunchDocument, UnreachableError
 from instrc.runtime.interpreter.documents import Result
@@ -168,10 +167,6 @@ def forget(engine: sa.Engine, runs: list[str]) -> None:
 
 TRACE_EVENTS: Final = 1_000_000
 """Events of a trace that is read, the first ones."""
-_AT_ONCE = 1000
-"""Events that one statement writes."""
-_PAUSE = 1.0
-"""Seconds before events are written that could not be."""
 _EVENTS = sa.Table(
     "instrc_events",
     sa.MetaData(),
@@ -201,99 +196,43 @@ def trace_from(store: RunStore, engine: sa.Engine, run: str, place: int = 0) -> 
     return events, -end
 
 
-class EventWriter:
-    """A sink that writes events into a store a moment later, in a thread of its own: no run waits for its trace.
-
-    Only what may be done twice waits until that is written, since the process may die again in the middle of it.
-    """
-
-    def __init__(self, engine: Callable[[], sa.Engine]) -> None:
-        """`engine` is asked each time: the store may have been closed and opened again."""
-        self._engine = engine
-        self._events: SimpleQueue[Event | threading.Event] = SimpleQueue()
-        self._closing = False
-        self._thread: threading.Thread | None = None
-        self._gate = threading.Lock()
-
-    def __call__(self, event: Event) -> None:
-        """Take an event in."""
-        with self._gate:
-            if self._thread is None:
-                self._closing = False
-                self._thread = threading.Thread(target=self._serve, name="instrc-events", daemon=True)
-                self._thread.start()
-                atexit.register(self.close)
-        self._events.put(event)
-        if event["event"] == "repeated":
-            self.flush(_BEFORE_REPEATING)
-
-    def flush(self, longest: float = 5.0) -> None:
-        """Wait until what was taken in is written, for a few seconds."""
-        if self._thread is not None:
-            written = threading.Event()
-            self._events.put(written)
-            written.wait(longest)
-
-    def close(self) -> None:
-        """Write what was taken in, and end."""
-        with self._gate:
-            thread, self._thread = self._thread, None
-        if thread is not None:
-            atexit.unregister(self.close)
-            self._closing = True
-            self._events.put(threading.Event())
-            thread.join(_AT_LONGEST)
-
-    def _serve(self) -> None:
-        while True:
-            taken = [self._events.get()]
-            while len(taken) < _AT_ONCE and not self._events.empty():
-                taken.append(self._events.get())
-            self._write([each for each in taken if not isinstance(each, threading.Event)])
-            for each in taken:
-                if isinstance(each, threading.Event):
-                    each.set()
-            if self._closing and self._events.empty():
-                return
-
-    def _write(self, events: list[Event]) -> None:
-        rows = [{"run": each["run"].partition("/")[0], "body": compress(dumps(each, indent=False).encode())} for each in events]
-        while rows:
-            try:
-                with self._engine().begin() as connection:
-                    connection.execute(sa.insert(_EVENTS), rows)
-            except sa.exc.SQLAlchemyError as error:
-                if self._closing:
-                    message = f"the trace of `{rows[0]['run']}` is not whole: {reason_of(error)}"
-                    warnings.warn(message, RuntimeWarning, stacklevel=2)
-                    return
-                sleep(_PAUSE)
-            else:
-                return
+def insert_events(engine: Callable[[], sa.Engine], events: list[Event]) -> str | None:
+    """Write events; return why that cannot be done. `engine` is asked now: the store may have been closed since the last time."""
+    rows = [{"run": each["run"].partition("/")[0], "body": compress(dumps(each, indent=False).encode())} for each in events]
+    try:
+        with engine().begin() as connection:
+            connection.execute(sa.insert(_EVENTS), rows)
+    except sa.exc.SQLAlchemyError as error:
+        return reason_of(error)
+    return None
 
 
-_AT_LONGEST = 5.0
-"""Seconds to wait for events to be written at the end."""
-_BEFORE_REPEATING = 60.0
-"""The same before something is perhaps done twice: a busy machine may need long."""
+_VALUES = sa.Table(
+    "instrc_values",
+    sa.MetaData(),
+    sa.Column("name", sa.String(64), primary_key=True),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+)
+"""Large values of runs that are kept elsewhere, by their hash."""
 
 
-class TraceDatabase:
-    """A database for the traces of runs that are kept elsewhere: all workers and commands see it."""
+class SharedDatabase:
+    """A database for the traces and the large values of runs that are kept elsewhere: a `SharedPlace`."""
 
     def __init__(self, place: str) -> None:
-        if not scheme_of(place):
-            reason = "it is the URL of a database, as `postgresql://HOST/NAME`"
-            raise CompileError([problems.runs.UnusableSetting(what="place of traces", word=place, reason=reason)])
         self._store = store_of(place)
         self._engine: sa.Engine | None = None
-        self.write: EventWriter = EventWriter(self._db)
+        self._gate = threading.Lock()
+        self.write: EventWriter = EventWriter(partial(insert_events, self._db))
 
     def _db(self) -> sa.Engine:
-        if self._engine is None:
-            self._engine = self._store.open()
-            create(self._engine)
-        return self._engine
+        with self._gate:
+            if self._engine is None:
+                engine = self._store.open()
+                create(engine)
+                _VALUES.create(engine, checkfirst=True)
+                self._engine = engine
+            return self._engine
 
     def read(self, run: str, place: int = 0) -> tuple[list[Event], int]:
         """Return the events of a run behind a place, and the place after them."""
@@ -306,6 +245,17 @@ class TraceDatabase:
         self.write.flush()
         with trouble(self._store):
             forget(self._db(), [run])
+
+    def put(self, name: str, data: bytes) -> None:
+        """Keep a value by its name, if it is not there."""
+        with trouble(self._store), self._db().begin() as connection:
+            connection.execute(insert(_VALUES).values(name=name, body=data).on_conflict_do_nothing())
+
+    def get(self, name: str) -> bytes | None:
+        """Return a value; `None` if there is none of the name."""
+        with trouble(self._store), self._db().connect() as connection:
+            found: bytes | None = connection.execute(sa.select(_VALUES.c.body).where(_VALUES.c.name == name)).scalar()
+            return found
 
     def close(self) -> None:
         """Write what was taken in, and close the database."""

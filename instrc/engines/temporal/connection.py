@@ -29,6 +29,7 @@ from temporalio.exceptions import TemporalError
 from temporalio.service import RPCError, RPCStatusCode
 
 from instrc import problems
+from instrc.engines.stores import SharedPlace
 from instrc.engines.temporal import documents
 from instrc.problems.problem import CompileError
 from instrc.runtime.engine import UnreachableError
@@ -63,17 +64,18 @@ class OrderedConverter(CompositePayloadConverter):
         super().__init__(*plain, _Ordered())
 
 
-# Large values beside the history: a folder that all workers see, by the hash of what is in a file.
+# Large values beside the history, by their hash: in the place of the project's traces, or a folder that all workers see.
 
 
 _ENCODING = b"instrc/blob"
 
 
 class Blobs(PayloadCodec):
-    """Keeps large payloads as files; the history has their hash."""
+    """Keeps large payloads as files, or in a place that is shared; the history has their hash."""
 
-    def __init__(self, folder: Path, large: int = HISTORY_VALUE_BYTES) -> None:
+    def __init__(self, folder: Path, large: int = HISTORY_VALUE_BYTES, shared: SharedPlace | None = None) -> None:
         self.folder = folder
+        self.shared = shared
         self.large = large
 
     async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
@@ -94,7 +96,9 @@ class Blobs(PayloadCodec):
         data = payload.SerializeToString(deterministic=True)
         name = sha256(data).hexdigest()
         file = self.folder / name[:2] / name
-        if not file.exists():
+        if self.shared is not None:
+            self.shared.put(name, data)
+        elif not file.exists():
             file.parent.mkdir(parents=True, exist_ok=True)
             beside = file.with_name(f"{name}.{token_hex(4)}.part")
             with beside.open("wb") as out:
@@ -108,16 +112,19 @@ class Blobs(PayloadCodec):
         if payload.metadata.get("encoding") != _ENCODING:
             return payload
         name = payload.data.decode()
-        data = (self.folder / name[:2] / name).read_bytes()
+        data = None if self.shared is None else self.shared.get(name)
+        if data is None:
+            data = (self.folder / name[:2] / name).read_bytes()
         if sha256(data).hexdigest() != name:
-            message = f"the value {name} in {self.folder} is damaged"
+            message = f"the value {name} is damaged"
             raise ValueError(message)
         return Payload.FromString(data)
 
 
-def converter(folder: Path) -> DataConverter:
+def converter(folder: Path, shared: SharedPlace | None = None) -> DataConverter:
     """Return what turns values into payloads: plain JSON, large ones put away."""
-    return replace(DataConverter.default, payload_converter_class=OrderedConverter, payload_codec=Blobs(folder))
+    codec = Blobs(folder, shared=shared)
+    return replace(DataConverter.default, payload_converter_class=OrderedConverter, payload_codec=codec)
 
 
 # How workers and clients reach the server: by the settings that all tools of Temporal share (`TEMPORAL_ADDRESS` and so on).
@@ -134,13 +141,13 @@ def address() -> str:
 _TOLD = re.compile(r'message: "([^"]+)"')
 
 
-async def connected(folder: Path) -> Client:
-    """Return a client; large values lie in a folder. An `UnreachableError` if no server answers."""
+async def connected(folder: Path, shared: SharedPlace | None = None) -> Client:
+    """Return a client; large values lie in a folder, or in a shared place. An `UnreachableError` if no server answers."""
     with trouble():
         config = {"target_host": ADDRESS, **ClientConfig.load_client_connect_config()}
     try:
         with trouble():
-            return await Client.connect(**config, data_converter=converter(folder / "blobs"))  # type: ignore[arg-type]  # as its docs say
+            return await Client.connect(**config, data_converter=converter(folder / "blobs", shared))  # type: ignore[arg-type]  # as its docs say
     except CompileError as error:
         raise UnreachableError(error.problems) from None
 

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 from time import time
-from typing import TYPE_CHECKING, Final, Unpack
+from typing import Final, Unpack
 
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
@@ -31,7 +31,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from instrc import problems
 from instrc.engines.schedules import Clock, Schedule, require_name
-from instrc.engines.stores import USUAL_FOLDER
+from instrc.engines.stores import USUAL_FOLDER, shared_place
 from instrc.engines.temporal import documents, schedules
 from instrc.engines.temporal.connection import connected, has_search_attributes, trouble
 from instrc.engines.temporal.worker import SharedWorker, serving
@@ -58,9 +58,6 @@ from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.runtime.traces import Event, Sink, forget_trace, join_sinks
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
-
-if TYPE_CHECKING:
-    from instrc.engines.dbos.store import TraceDatabase
 
 # How the runs on a server stand, as its workers say; nothing is changed.
 
@@ -194,7 +191,8 @@ class TemporalEngine(TracedEngine):
         """
         self.place: Path = Path(folder or USUAL_FOLDER)
         super().__init__(self.place, equip, options)
-        self._traces = _trace_database(options.get("traces"))
+        traces = options.get("traces")
+        self._traces = None if traces is None else shared_place(traces)
         self.queue: str = queue or os.environ.get("INSTRC_TASK_QUEUE", documents.QUEUE)
         self.prefix = prefix
         self.heartbeat = heartbeat
@@ -423,7 +421,7 @@ class TemporalEngine(TracedEngine):
     # --- traces ---------------------------------------------------------------------------------------------------------------
 
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
-        """Return what has happened behind a place: whichever worker noted it, if the project has a database for traces."""
+        """Return what has happened behind a place: whichever worker noted it, if the project has a place for them."""
         return super().trace_from(run, place) if self._traces is None else self._traces.read(run, place)
 
     def sink(self) -> Sink:
@@ -461,7 +459,7 @@ class TemporalEngine(TracedEngine):
     async def _client(self) -> Client:
         loop = asyncio.get_running_loop()
         if self._connection is None or self._connection[0] is not loop:
-            self._connection = (loop, await connected(self.place))
+            self._connection = (loop, await connected(self.place, self._traces))
         return self._connection[1]
 
     async def _reader(self) -> ServerClient:
@@ -498,18 +496,6 @@ class TemporalEngine(TracedEngine):
             finally:
                 ended.cancel()
                 await asyncio.gather(ended, return_exceptions=True)
-
-
-def _trace_database(place: str | None) -> TraceDatabase | None:
-    """Return the database for traces that a project has set."""
-    if place is None:
-        return None
-    try:
-        from instrc.engines.dbos.store import TraceDatabase  # another extra
-    except ModuleNotFoundError as error:
-        reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[durable]'`"
-        raise CompileError([problems.runs.UnusableSetting(what="place of traces", word=place, reason=reason)]) from None
-    return TraceDatabase(place)
 
 
 def _memo(begun: documents.Launched) -> JsonObject:

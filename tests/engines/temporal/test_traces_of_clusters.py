@@ -1,46 +1,109 @@
-"""The traces of runs on Temporal in a database that all workers and commands see."""
+"""Traces and large values of runs on Temporal, in a place that all workers and commands see."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 import pytest
-from postgres_server import Database
-from written_processes import call, chunk, process
+from object_server import object_store
+from written_processes import TEXT, call, chunk, process
 
 import instrc
+from instrc.engines.stores import SharedPlace, shared_place  # a place without runs
 
-DOCUMENT = process(serverContext1=chunk(step1_a=call("Work", "prompt")))
+DOCUMENT = process(serverContext1=chunk(step1_a=call("Work", "prompt", TEXT)))
+LARGE = "x" * 300_000
 
 
-def test_a_trace_is_read_from_another_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, temporal_server: Any, postgres_server: Database, prepared_database: str
+@pytest.fixture(params=["database", "bucket"])
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Return the URL of a place."""
+    if request.param == "database":
+        yield request.getfixturevalue("postgres_server").fresh(request.getfixturevalue("prepared_database"))
+        return
+    pytest.importorskip("obstore")
+    with object_store() as (address, objects):
+        for name, value in (("ENDPOINT", address), ("ACCESS_KEY_ID", "known"), ("SECRET_ACCESS_KEY", "s3cret"), ("REGION", "r")):
+            monkeypatch.setenv(f"AWS_{name}", value)
+        yield "s3://kept/of runs"
+        assert all(key.startswith("kept/of runs/") for key in objects)
+
+
+def test_a_run_is_read_from_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, temporal_server: Any, place: str
 ) -> None:
     monkeypatch.setenv("TEMPORAL_ADDRESS", temporal_server.address)
     monkeypatch.setenv("INSTRC_TASK_QUEUE", f"traces-{token_hex(4)}")
-    url, run = postgres_server.fresh(prepared_database), f"one-{token_hex(4)}"
+    run = f"one-{token_hex(4)}"
     for name in ("here", "elsewhere"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "pyproject.toml").write_text(f'[tool.instrc.run]\ntraces = "{url}"\n')
+        (tmp_path / name / "pyproject.toml").write_text(f'[tool.instrc.run]\ntraces = "{place}"\n')
     monkeypatch.chdir(tmp_path / "here")
-    options: Any = {"activities": {"Work": lambda _given: {"text": "done"}}, "model": instrc.Scripted({}), "engine": "temporal"}
+    options: Any = {"activities": {"Work": lambda _given: {"text": LARGE}}, "model": instrc.Scripted({}), "engine": "temporal"}
     events = instrc.run(DOCUMENT, "x", id=run, **options).trace
     assert [event["event"] for event in events] == ["called", "returned", "ended"]
     instrc.close_stores()
     monkeypatch.chdir(tmp_path / "elsewhere")
     found = instrc.find_run(run, engine="temporal")
     assert found.trace == events
+    assert found.value == {"text": LARGE}
+    found.delete()
+    shared = shared_place(place)
+    assert shared.read(run) == ([], 0)
+    shared.close()
     instrc.close_stores()
+    assert not list(tmp_path.rglob("blobs")), "nothing lies on one machine alone"
     (tmp_path / "elsewhere" / "pyproject.toml").write_text("")
-    with pytest.warns(RuntimeWarning, match="no trace of"):
-        assert instrc.find_run(run, engine="temporal").trace == []
+    assert instrc.run(DOCUMENT, "x", id=f"{run}-2", **options).trace
+    instrc.close_stores()
+    (tmp_path / "elsewhere" / "pyproject.toml").write_text(f'[tool.instrc.run]\ntraces = "{place}"\n')
+    again = instrc.find_run(f"{run}-2", engine="temporal")
+    assert again.value == {"text": LARGE}, "what was put into the folder before is still found"
     instrc.close_stores()
 
 
-def test_a_folder_is_no_place_for_the_traces_of_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def event(number: int, run: str = "a/b") -> Any:
+    return {"event": "told", "run": run, "at": 1_795_000_000.0 + number, "id": "c"}
+
+
+def test_a_place_gives_what_is_new(place: str) -> None:
+    shared: SharedPlace = shared_place(place)
+    assert shared.read("a") == ([], 0)
+    shared.write(event(0))
+    found, there = shared.read("a")
+    assert found == [event(0)]
+    for number in (1, 2, 3):
+        shared.write(event(number))
+        shared.write(event(number, "aa"))
+    found, end = shared.read("a", there)
+    assert found == [event(number) for number in (1, 2, 3)]
+    assert shared.read("a", end) == ([], end)
+    assert len(shared.read("a")[0]) == 4
+    shared.forget("a")
+    assert shared.read("a") == ([], 0)
+    assert len(shared.read("aa")[0]) == 3
+    assert shared.get("0" * 64) is None
+    for _ in range(2):
+        shared.put("0" * 64, b"\x00large")
+    assert shared.get("0" * 64) == b"\x00large"
+    shared.close()
+
+
+def test_a_bucket_that_cannot_be_reached_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("ENDPOINT", "http://127.0.0.1:9"), ("ACCESS_KEY_ID", "known"), ("SECRET_ACCESS_KEY", "s3cret")):
+        monkeypatch.setenv(f"AWS_{name}", value)
+    pytest.importorskip("obstore")
+    shared = shared_place("s3://kept")
+    with pytest.raises(instrc.CompileError, match="the store `s3://kept` cannot be used"):
+        shared.get("0" * 64)
+
+
+@pytest.mark.parametrize("place", ["kept", "sqlite:///kept.db", "s3:kept", "https://kept"])
+def test_what_is_no_place_for_the_runs_of_a_cluster(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "pyproject.toml").write_text('[tool.instrc.run]\ntraces = "kept"\n')
-    with pytest.raises(instrc.CompileError, match="URL of a database"):
+    (tmp_path / "pyproject.toml").write_text(f'[tool.instrc.run]\ntraces = "{place}"\n')
+    with pytest.raises(instrc.CompileError, match="it is a URL"):
         instrc.find_run("one", engine="temporal")

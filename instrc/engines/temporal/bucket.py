@@ -1,0 +1,108 @@
+"""Traces and large values in an object store that speaks the protocol of S3: keys and address are those of its environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from hashlib import sha256
+from itertools import groupby
+from typing import Final
+from zlib import compress, decompress
+
+import obstore
+from obstore.exceptions import BaseError, NotFoundError
+from obstore.store import S3Store
+
+from instrc import problems
+from instrc.engines.event_writer import EventWriter
+from instrc.runtime.engine import UnreachableError
+from instrc.runtime.secrets import redacted
+from instrc.runtime.traces import Event, is_event
+from instrc.text.jsontext import dumps, loads
+
+_PATIENCE: Final = timedelta(seconds=10)
+"""For an answer, tries again included."""
+
+
+class Bucket:
+    """A folder of a bucket, `s3://BUCKET/FOLDER`: a `SharedPlace`.
+
+    `traces/RUN/MOMENT-HASH` has events that were written at once, deflated; `values/HASH` a large value.
+    """
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+        with self._trouble():
+            self._store = S3Store.from_url(
+                place,
+                client_options={"allow_http": True, "timeout": _PATIENCE},
+                retry_config={"max_retries": 3, "retry_timeout": _PATIENCE},
+            )
+        self.write: EventWriter = EventWriter(self._insert)
+
+    def _insert(self, events: list[Event]) -> str | None:
+        try:
+            for run, some in groupby(sorted(events, key=_run_of), _run_of):
+                together = [*some]
+                body = compress(dumps([*together], indent=False).encode())
+                name = f"{round(together[0]['at'] * 1e9):020}-{sha256(body).hexdigest()[:16]}"  # the same if it is tried again
+                obstore.put(self._store, f"traces/{run}/{name}", body)
+        except BaseError as error:
+            return _reason(error)
+        return None
+
+    def read(self, run: str, place: int = 0) -> tuple[list[Event], int]:
+        """Return the events of a run behind a place, and the place after them: the moment of what was written last."""
+        self.write.flush()
+        found: list[Event] = []
+        with self._trouble():
+            for name in self._names(run, place):
+                place = int(name.rpartition("/")[2].partition("-")[0])
+                body = loads(decompress(bytes(obstore.get(self._store, name).bytes())))
+                found += [event for event in (body if isinstance(body, list) else ()) if is_event(event)]
+        return sorted(found, key=lambda event: event["at"]), place
+
+    def _names(self, run: str, place: int = 0) -> list[str]:
+        folder = f"traces/{run.partition('/')[0]}/"
+        listed = obstore.list(self._store, prefix=folder, offset=f"{folder}{place:020}~")
+        return sorted(each["path"] for some in listed for each in some)
+
+    def forget(self, run: str) -> None:
+        """Delete the events of a run."""
+        self.write.flush()
+        with self._trouble():
+            if names := self._names(run):
+                obstore.delete(self._store, names)
+
+    def put(self, name: str, data: bytes) -> None:
+        """Keep a value by its name, the hash of it."""
+        with self._trouble():
+            obstore.put(self._store, f"values/{name}", data)
+
+    def get(self, name: str) -> bytes | None:
+        """Return a value; `None` if there is none of the name."""
+        with self._trouble():
+            try:
+                return bytes(obstore.get(self._store, f"values/{name}").bytes())
+            except (FileNotFoundError, NotFoundError):
+                return None
+
+    def close(self) -> None:
+        """Write what was taken in."""
+        self.write.close()
+
+    @contextmanager
+    def _trouble(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseError as error:
+            raise UnreachableError([problems.runs.UnusableStore(store=self._place, reason=_reason(error))]) from None
+
+
+def _run_of(event: Event) -> str:
+    return event["run"].partition("/")[0]
+
+
+def _reason(error: BaseError) -> str:
+    return redacted(str(error)).strip().splitlines()[0][:200]
