@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -52,6 +51,7 @@ from instrc.text.arguments import (
     takes_plain_values_async,
     takes_shared_parts,
 )
+from instrc.text.callers import warn_caller
 from instrc.text.jsonvalue import Json, JsonObject, require_tree
 from instrc.text.limits import FLAT_SCHEMAS
 from instrc.text.names import free_name
@@ -202,7 +202,7 @@ def _warn(report: Report) -> None:
     """Show the warnings in a report as warnings of Python, at the line that called the public function."""
     for problem in report.once():
         if problem.severity == "warning":
-            warnings.warn(CompileWarning(problem), stacklevel=4)  # the caller of the public function, which is wrapped
+            warn_caller(CompileWarning(problem))
 
 
 def _refuse(naming: object, batch: object) -> None:
@@ -779,7 +779,7 @@ def _prepared(
     prepared = prepare(named, export=export, project=_project(roots, shared, vibes, report))
     report.problems.extend(prepared.warnings)
     for problem in report.once():
-        warnings.warn(CompileWarning(problem), stacklevel=4)
+        warn_caller(CompileWarning(problem))
     return prepared
 
 

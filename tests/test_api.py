@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import linecache
 import os
 import pickle
 import subprocess
 import sys
 import traceback
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -99,6 +102,21 @@ def test_without_a_report_warnings_are_warnings_of_python(program: Path) -> None
         assert told[0].filename == __file__
         assert isinstance(told[0].message, instrc.CompileWarning)
         assert told[0].message.problem.name == "missing-separator"
+
+
+def test_a_warning_of_a_run_shows_the_line_that_called_it(program: Path) -> None:
+    doubtful = "const idle = Answer(prompt); tool good = Greet(prompt);"
+
+    async def asynchronous() -> None:
+        await instrc.run_async(doubtful, "x", model="sample")
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        run = instrc.run(doubtful, "x", model="sample")
+        run.fork(program=doubtful)
+        asyncio.run(asynchronous())
+    lines = [linecache.getline(each.filename, each.lineno).strip().partition("(")[0] for each in told]
+    assert lines == ["run = instrc.run", "run.fork", "await instrc.run_async"]
 
 
 def test_an_error_of_an_earlier_program_in_the_report_does_not_stop_the_next(program: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -37,6 +36,7 @@ from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Journal, begun
 from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
 from instrc.runtime.traces import Event, forget_trace
+from instrc.text.callers import warn_caller
 from instrc.text.files import read_whole
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject
@@ -299,7 +299,7 @@ class EngineRun(Run):
         found = self.engine.trace(self.id)
         if not found and (self.report.outcome is not None or self.report.record):
             message = f"no trace of `{self.id}` is here: it lies in the folder of the process that has carried the run"
-            warnings.warn(message, RuntimeWarning, stacklevel=2)
+            warn_caller(message)
         return found
 
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import warnings
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -56,6 +55,7 @@ from instrc.runtime.telemetry import Telemetry, listened, logged
 from instrc.runtime.traces import Event, Sink, join_sinks, told_apart
 from instrc.text import arguments
 from instrc.text.arguments import as_plain, is_on
+from instrc.text.callers import warn_caller
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_integer, as_object, as_text, as_texts, tokens, without_type
 from instrc.text.names import file_name
@@ -528,7 +528,7 @@ class Host:
     async def _lasting(self, work: Callable[[bool], Awaitable[_T]]) -> _T:
         """Do something with the engine; its server may be lost meanwhile, for as long as the settings say."""
         limit = read_settings(Path()).run.get("reconnect", RECONNECT)
-        return await through_losses(self.engine, work, limit, lambda line: warnings.warn(line, RuntimeWarning, stacklevel=2))
+        return await through_losses(self.engine, work, limit, warn_caller)
 
     def take(self, run: str, here: Here, *, ended: bool = False) -> None:
         """Note what a run is begun or continued with here; of one that has `ended`, as long as the caller keeps it."""

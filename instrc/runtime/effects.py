@@ -6,7 +6,6 @@ import asyncio
 import inspect
 import os
 import traceback
-import warnings
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -52,6 +51,7 @@ from instrc.runtime.models.settings import RequestTable, answer_bound, temperatu
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
 from instrc.schema.strip import Split, holds_meta, split
+from instrc.text.callers import warn_caller
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.sentences import EN, Sentences
@@ -259,7 +259,7 @@ class Effects:
                 with guarded():
                     tell(AnswerPart(key, names, output, kept))
             except Exception as error:  # noqa: BLE001  -- it may be anybody's
-                warnings.warn(f"a part of an answer could not be told: {words_of(error)}", RuntimeWarning, stacklevel=2)
+                warn_caller(f"a part of an answer could not be told: {words_of(error)}")
 
         return told
 

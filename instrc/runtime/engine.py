@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -45,6 +44,7 @@ from instrc.runtime.traces import Event, EventFacts, Sink, join_sinks, read_even
 from instrc.schema.strip import holds_meta, split
 from instrc.text import arguments
 from instrc.text.arguments import ProgramInput, source_or_path
+from instrc.text.callers import warn_caller
 from instrc.text.durations import is_span, seconds
 from instrc.text.jsonvalue import Json, JsonObject, as_texts
 from instrc.tools.python_types import Adapter
@@ -567,7 +567,7 @@ async def answer_of(people: People, command: documents.UserCommand) -> Json:
         reason = f"the answer is not JSON, {error}"
     except Exception as error:  # noqa: BLE001  -- it may be anybody's
         reason = f"`people` raised {said_by(error.error if isinstance(error, ForeignError) else error)}"
-    warnings.warn(f"the question `{command['id']}` stays open: {reason}", RuntimeWarning, stacklevel=2)
+    warn_caller(f"the question `{command['id']}` stays open: {reason}")
     return None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Final, Literal, NotRequired, TypeAlias, TypedDict, TypeGuard,
 from instrc.runtime.boundary import copy_of, guarded, words_of
 from instrc.runtime.interpreter.documents import Author, Complaint, Outcome
 from instrc.runtime.secrets import redacted
+from instrc.text.callers import warn_caller
 from instrc.text.files import read_regular
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, without_type
@@ -148,7 +148,7 @@ def written_to(folder: Path) -> Callable[[Event], None]:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 _append(file, line)
         except OSError as error:
-            warnings.warn(f"the trace of `{event['run']}` is not whole: {error.strerror}", RuntimeWarning, stacklevel=2)
+            warn_caller(f"the trace of `{event['run']}` is not whole: {error.strerror}")
 
     return write
 
@@ -170,7 +170,7 @@ def tell_sink(sink: Sink, event: Event) -> None:
         with guarded():
             sink(event)
     except Exception as error:  # noqa: BLE001  -- it may be anybody's
-        warnings.warn(f"an event of `{event['run']}` could not be told: {words_of(error)}", RuntimeWarning, stacklevel=3)
+        warn_caller(f"an event of `{event['run']}` could not be told: {words_of(error)}")
 
 
 def told_apart(watch: Sink | None) -> Sink | None:

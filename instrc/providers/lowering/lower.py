@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -31,6 +30,7 @@ from instrc.schema.validation import json_fault, validate
 from instrc.schema.walk import map_schemas, walk
 from instrc.text import arguments
 from instrc.text.arguments import takes_plain_values, text_or_none, truth
+from instrc.text.callers import warn_caller
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, Payload, at, equal, mapping, pointer, tokens
 from instrc.text.limits import UNROLL
@@ -69,7 +69,7 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
     if left_out and isinstance(value, dict | list) and known is not None and not known.null:  # others are sent null for it
         reason = "is null, which cannot be told from leaving a property out: what is null is left out"
         problem = LossyTarget(target=str(record["target"]), keyword="default", pointer="", reason=reason)
-        warnings.warn(CompileWarning(problem), stacklevel=3)
+        warn_caller(CompileWarning(problem))
     return sent
 
 

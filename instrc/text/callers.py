@@ -1,0 +1,27 @@
+"""Whose code has called this package: warnings show that line, however deep they come from."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Final
+
+_BETWEEN: Final = (
+    f"{Path(__file__).parents[1]}{os.sep}",
+    f"{Path(asyncio.__file__).parent}{os.sep}",
+    str(contextlib.__file__),
+)
+"""Files of this package, and of what it goes through to reach itself again."""
+
+
+def warn_caller(message: Warning | str, category: type[Warning] = RuntimeWarning) -> None:
+    """Warn at the line outside of this package that called it; where there is none, at the one that calls this."""
+    frame, level = sys._getframe(1), 2  # noqa: SLF001  -- its public name
+    found, at = frame.f_back, level + 1
+    while found is not None and found.f_code.co_filename.startswith(_BETWEEN):
+        found, at = found.f_back, at + 1
+    warnings.warn(message, category, stacklevel=level if found is None else at)
