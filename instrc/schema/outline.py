@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.sentences import EN, Sentences, filled
 
 OUTLINE_LEVELS: Final = 12
 """Levels of a schema that its outline shows."""
@@ -19,92 +20,106 @@ _SAID = (
 )
 
 
-def outline(schema: Json, *, whole: bool = False) -> list[str]:
+def outline(schema: Json, whole: Sentences | None = None) -> list[str]:
     """Return a line for each property of a schema: its name (`?` if it may be left out), its type, bounds and description.
 
-    A `whole` outline says all that a reader needs who does not see the schema: its own description, every value of an enum,
-    descriptions of several lines as they are, and the definitions that are referred to.
+    With the sentences of a project it is a `whole` one, for a model that does not see the schema: every value of an enum,
+    descriptions of several lines as they are, the definitions that are referred to, and words in place of `?`.
     """
-    lines: list[str] = []
-    if whole and isinstance(schema, dict) and isinstance(text := schema.get("description"), str):
-        lines += [*text.strip().splitlines(), ""]
-    lines += _members(schema, 0, whole)
-    definitions = schema.get("$defs") if whole and isinstance(schema, dict) else None
+    lines = [*_members(schema, 0, whole)]
+    if whole is None:
+        return lines
+    definitions = schema.get("$defs") if isinstance(schema, dict) else None
     for name, part in definitions.items() if isinstance(definitions, dict) else ():
-        lines += ["", *_entry(f"{name} is", part, 0, whole), *_below(part, 1, whole)]
+        lines += ["", *_entry(filled(whole.defined, name=name), part, 0, whole), *_below(part, 1, whole)]
     return lines
 
 
-def _members(schema: Json, depth: int, whole: bool) -> Iterator[str]:  # noqa: FBT001  -- as told to `outline`
+def _members(schema: Json, depth: int, whole: Sentences | None) -> Iterator[str]:
     if not isinstance(schema, dict) or depth > OUTLINE_LEVELS:
         return
     properties, required = schema.get("properties"), schema.get("required")
     names = required if isinstance(required, list) else []
     for name, part in properties.items() if isinstance(properties, dict) else ():
-        mark = "" if name in names else "?"
-        yield from _entry(f"{' '.join(name.split())}{mark}:", part, depth, whole)
+        mark = "" if name in names or whole else "?"
+        free = "" if name in names or not whole else f", {whole.optional}"
+        yield from _entry(f"{' '.join(name.split())}{mark}:", part, depth, whole, free)
         yield from _below(part, depth + 1, whole)
     values = schema.get("additionalProperties")
     if whole and isinstance(values, dict):
-        yield from _entry("(any other key):", values, depth, whole)
+        yield from _entry(f"({whole.other_keys}):", values, depth, whole)
         yield from _below(values, depth + 1, whole)
     for word in ("anyOf", "oneOf", "allOf"):
         branches = schema.get(word)
-        for index, branch in enumerate(branches) if isinstance(branches, list) else ():
-            inner = list(_members(branch, depth + 1, whole))
-            if inner:
+        inner = [[*_members(each, depth + 1, whole)] for each in branches] if isinstance(branches, list) else []
+        if whole and len(told := [lines for lines in inner if lines]) == 1:
+            yield from (line[2:] for line in told[0])  # an object that may be null: there is nothing to choose
+            continue
+        for index, lines in enumerate(inner):
+            if lines:
                 yield f"{'  ' * depth}({word} {index + 1})"
-                yield from inner
+                yield from lines
 
 
-def _entry(head: str, part: Json, depth: int, whole: bool) -> Iterator[str]:  # noqa: FBT001  -- as told to `outline`
-    """Yield the line of one schema; the lines of its description below it, where a whole one has several."""
+def _entry(head: str, part: Json, depth: int, whole: Sentences | None, free: str = "") -> Iterator[str]:
+    """Yield the line of one schema; the lines of its description below it, where a whole one has several.
+
+    A whole one says what a value means before its form: a small model that reads the meaning of an enum after its
+    values takes the first of them for nearly everything.
+    """
     text = part.get("description") if isinstance(part, dict) else None
     lines = text.strip().splitlines() if isinstance(text, str) else []
-    inset = "  " * depth
-    if len(lines) > 1 and whole:
-        yield f"{inset}{head} {_describe(part, whole)}"
-        yield from (f"{inset}  {line}".rstrip() for line in lines)
+    inset, form = "  " * depth, f"{_describe(part, whole)}{free}"
+    said = " ".join(" ".join(lines).split())
+    if not said:
+        yield f"{inset}{head} {form}"
+    elif whole is None:
+        yield f"{inset}{head} {form} — {said}"
+    elif len(lines) == 1:
+        yield f"{inset}{head} {said} ({form})"
     else:
-        said = f" — {' '.join(' '.join(lines).split())}" if lines else ""
-        yield f"{inset}{head} {_describe(part, whole)}{said}"
+        yield f"{inset}{head} {form}"
+        yield from (f"{inset}  {line}".rstrip() for line in lines)
 
 
-def _below(part: Json, depth: int, whole: bool) -> Iterator[str]:  # noqa: FBT001  -- as told to `outline`
+def _below(part: Json, depth: int, whole: Sentences | None) -> Iterator[str]:
     yield from _members(part, depth, whole)
     items = part.get("items") if isinstance(part, dict) else None
     yield from _members(items, depth, whole)
 
 
-def _describe(part: Json, whole: bool) -> str:  # noqa: FBT001  -- as told to `outline`
+def _describe(part: Json, whole: Sentences | None) -> str:
     if not isinstance(part, dict):
-        return "anything" if part else "nothing"
+        return (whole or EN).anything if part else (whole or EN).nothing
     words = [_kind(part, whole)]
     words += [f"{keyword} {_value(part[keyword], whole)}" for keyword in _SAID if keyword in part and keyword != "const"]
     return ", ".join(words)
 
 
-def _kind(part: JsonObject, whole: bool) -> str:  # noqa: FBT001  -- as told to `outline`
+def _kind(part: JsonObject, whole: Sentences | None) -> str:
     """Return the type of a value in a few words."""
+    said = whole or EN
     if "const" in part:
-        return f"always {_value(part['const'], whole)}"
+        return filled(said.always, value=_value(part["const"], whole))
     if isinstance(values := part.get("enum"), list):
         shown = values if whole else values[:_SHORT_ENUM]
-        return "one of " + ", ".join(_value(each, whole) for each in shown) + (", …" if len(values) > len(shown) else "")
+        more = ", …" if len(values) > len(shown) else ""
+        return filled(said.one_of, values=", ".join(_value(each, whole) for each in shown) + more)
     if isinstance(part.get("$ref"), str):
         return str(part["$ref"]).rpartition("/")[2]
-    said = part.get("type")
-    names = said if isinstance(said, list) else [said] if isinstance(said, str) else []
+    types = part.get("type")
+    names = types if isinstance(types, list) else [types] if isinstance(types, str) else []
     if not names:
         branches = next((found for word in ("anyOf", "oneOf") if isinstance(found := part.get(word), list)), None)
-        kinds = [_kind(each, whole) if isinstance(each, dict) else "anything" for each in branches or ()]
-        return " or ".join(dict.fromkeys(kinds)) if whole and kinds else " or ".join(kinds) if kinds else "anything"
+        kinds = [_kind(each, whole) if isinstance(each, dict) else said.anything for each in branches or ()]
+        return said.either.join(dict.fromkeys(kinds) if whole else kinds) or said.anything
     items = part.get("items")
-    return " or ".join(
-        f"list of {_kind(items, whole)}" if name == "array" and isinstance(items, dict) else str(name) for name in names
+    return said.either.join(
+        filled(said.list_of, items=_kind(items, whole)) if name == "array" and isinstance(items, dict) else str(name)
+        for name in names
     )
 
 
-def _value(value: Json, whole: bool) -> str:  # noqa: FBT001  -- as told to `outline`
+def _value(value: Json, whole: Sentences | None) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return " ".join((text if whole or len(text) <= _SHORT else f"{text[: _SHORT - 1]}…").split())

@@ -31,8 +31,17 @@ class Sentences:
     """`{what}` where a program has one step."""
     join: str = " and "
     """Before the last of several steps."""
-    shape: str = "The JSON has these keys, in this order (`?`: it may be left out):"
-    """Before the schema in words."""
+    shape: str = "The JSON has these keys, in this order:"
+    """Before the schema in words, where the model does not see the schema itself; then what these words are."""
+    optional: str = "may be left out"
+    other_keys: str = "any other key"
+    defined: str = "{name} is"
+    one_of: str = "one of {values}"
+    list_of: str = "list of {items}"
+    always: str = "always {value}"
+    either: str = " or "
+    anything: str = "anything"
+    nothing: str = "nothing"
     cut: str = "the answer was cut off at a limit of length: be shorter"
     empty: str = "nothing was filled in: answer by the tool"
     twice: str = "the tool was called more than once: call it once"
@@ -80,7 +89,16 @@ SENTENCES: Mapping[str, Sentences] = {
         write_round="Напиши следующий круг, {what}: JSON по схеме.",
         answer="ответ",
         join=" и ",
-        shape="В этом JSON такие ключи, в таком порядке (`?`: ключа может не быть):",
+        shape="В этом JSON такие ключи, в таком порядке:",
+        optional="ключа может не быть",
+        other_keys="любой другой ключ",
+        defined="{name}: это",
+        one_of="одно из {values}",
+        list_of="список: {items}",
+        always="всегда {value}",
+        either=" или ",
+        anything="что угодно",
+        nothing="ничего",
         cut="ответ оборвался: он слишком длинный, пиши короче",
         empty="ничего не заполнено: ответь вызовом инструмента",
         twice="инструмент вызван несколько раз: вызови его один раз",

@@ -2,6 +2,7 @@
 
 `python tests/benchmarks/models.py FOLDER [WORD…]` takes the folder of `llama-server` and `model.gguf`; words choose programs.
 It prints the table of `models.md`. Activities are rehearsed, people are answered for; only the model is real.
+Each program runs twice at the same time: as it is, and with parts of its answers (streamed).
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from instrc.runtime.models.model import instance_of
 from instrc.testing.rehearsal import made_inputs
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 90.0
+SECONDS = 60.0
 """For one program: a small model never ends some loops."""
-SETTINGS = {"temperature": 0, "seed": 7, "max_tokens": 500, "attempts": 2}
+SETTINGS = {"temperature": 0, "seed": 7, "max_tokens": 300, "attempts": 2}
 KINDS = {
     "text": "text: { type: 'string' }",
     "bounded text": "text: { type: 'string', minLength: 5, maxLength: 60 }",
@@ -87,15 +88,17 @@ def programs() -> Iterator[tuple[str, Any]]:
 
 
 @contextmanager
-def server(folder: Path) -> Iterator[str]:
-    """Give the base URL of a server with the model, for as long as it is needed."""
+def server(folder: Path, at_once: int = 2) -> Iterator[str]:
+    """Give the base URL of a server with the model, for as long as it is needed; it answers so many requests at the same time."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     threads = str(max((os.cpu_count() or 2) - 1, 1))
     command = [str(folder / "llama-server"), "-m", str(folder / "model.gguf"), "--host", "127.0.0.1", "--port", str(port)]
+    command += ["-c", str(8192 * at_once), "-np", str(at_once), "-t", threads]
+    command += ["--no-repack"]  # else it uses AMX wherever the processor has it, and virtual machines may end it for that
     with tempfile.TemporaryFile() as log:
-        process = subprocess.Popen([*command, "-c", "8192", "-np", "1", "-t", threads], stdout=log, stderr=log)
+        process = subprocess.Popen(command, stdout=log, stderr=log)
         try:
             until = monotonic() + 120
             while monotonic() < until:
@@ -103,6 +106,9 @@ def server(folder: Path) -> Iterator[str]:
                     urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5).close()
                     break
                 except (urllib.error.URLError, OSError):
+                    if process.poll() is not None:
+                        log.seek(0)
+                        sys.exit(f"the server has ended ({process.returncode}):\n{log.read().decode(errors='replace')[-2000:]}")
                     sleep(0.5)
             yield f"http://127.0.0.1:{port}/v1"
         finally:
@@ -110,42 +116,46 @@ def server(folder: Path) -> Iterator[str]:
             process.wait(30)
 
 
-async def play(program: Any, seen: list[Any]) -> str:
+async def play(program: Any, seen: list[Any], parts: list[Any] | None = None) -> str:
     """Run a program with the model; return how it ended."""
     inputs = made_inputs(prepare(str(program)).inputs) if isinstance(program, Path) else None
     given = {"prompt": "A day at the sea with Ann, in July."}
-    run = await asyncio.wait_for(
-        instrc.run_async(
-            program,
-            {**inputs, **given} if isinstance(inputs, dict) else given,
-            model="llamacpp:smollm2",
-            settings=SETTINGS,
-            requests=12,
-            rehearse=True,
-            people=lambda command: instance_of(command["schema"]),
-            watch=seen.append,
-        ),
-        SECONDS,
+    began = instrc.run_async(
+        program,
+        {**inputs, **given} if isinstance(inputs, dict) else given,
+        model="llamacpp:smollm2",
+        settings=SETTINGS,
+        requests=12,
+        rehearse=True,
+        people=lambda command: instance_of(command["schema"]),
+        watch=seen.append,
+        parts=None if parts is None else parts.append,
     )
-    return run.status
-
-
-def row(name: str, program: Any) -> Counter[str]:
-    """Run a program and print its row; return the counts."""
-    seen: list[Any] = []
-    began = monotonic()
     try:
-        status = asyncio.run(play(program, seen))
+        status = (await asyncio.wait_for(began, SECONDS)).status
     except TimeoutError:
-        status = f"still running after {SECONDS:.0f} s"
+        return f"still running after {SECONDS:.0f} s"
     except instrc.CompileError as error:
-        status = f"problem: {error.problems[0].name}"
-    answers = [event for event in seen if event["event"] == "answered" and not event.get("invented")]
+        return f"problem: {error.problems[0].name}"
+    failed = next((event for event in reversed(seen) if event["event"] == "failed"), None)
+    return f"failed: {failed['code'] or failed['error']}"[:60] if status == "failed" and failed is not None else status
+
+
+def answers_of(seen: list[Any]) -> list[Any]:
+    """Return what the model has answered, as the trace tells it."""
+    return [event for event in seen if event["event"] == "answered" and not event.get("invented")]
+
+
+async def row(name: str, program: Any) -> Counter[str]:
+    """Run a program both ways and print its row; return the counts."""
+    seen: list[Any] = []
+    streamed: list[Any] = []
+    parts: list[Any] = []
+    began = monotonic()
+    status, status_streamed = await asyncio.gather(play(program, seen), play(program, streamed, parts))
+    answers = answers_of(seen)
     first = [event for event in answers if "#" not in event["id"].rpartition(".")[2]]
     cut = [event for event in answers if any("cut off" in each["message"] for each in event["complaints"])]
-    failed = next((event for event in reversed(seen) if event["event"] == "failed"), None)
-    if status == "failed" and failed is not None:
-        status = f"failed: {failed['code'] or failed['error']}"[:60]
     counts = Counter(
         answers=len(answers),
         accepted=sum(not event["complaints"] for event in answers),
@@ -155,25 +165,42 @@ def row(name: str, program: Any) -> Counter[str]:
         cut=len(cut),
         given=sum(event["usage"].get("input_tokens", 0) for event in answers),
         written=sum(event["usage"].get("output_tokens", 0) for event in answers),
+        streamed=len(answers_of(streamed)),
+        streamed_accepted=sum(not event["complaints"] for event in answers_of(streamed)),
+        parts=len(parts),
     )
     cells = [counts[key] for key in ("answers", "accepted")] + [f"{counts['first_valid']} of {counts['first']}"]
-    cells += [counts[key] for key in ("repaired", "cut", "given", "written")] + [f"{monotonic() - began:.0f}", status]
+    cells += [counts[key] for key in ("repaired", "cut", "given", "written")] + [status]
+    cells += [f"{counts['streamed_accepted']} of {counts['streamed']}", counts["parts"]]
+    cells += ["the same" if status == status_streamed else status_streamed, f"{monotonic() - began:.0f}"]
     print(f"| {name} | {' | '.join(map(str, cells))} |", flush=True)
     return counts
 
 
+def faults(folder: Path) -> int:
+    """Put each fault of servers between runs and the real one; return the exit code of the tests."""
+    tests = ROOT / "tests" / "runtime" / "test_faults_of_servers.py"
+    with server(folder) as url:
+        host = url.removeprefix("http://").removesuffix("/v1")
+        command = [sys.executable, "-m", "pytest", "-m", "slow", str(tests)]
+        return subprocess.run(command, env={**os.environ, "INSTRC_REAL_SERVER": host}, check=False).returncode
+
+
 def main(folder: Path, words: list[str]) -> int:
-    """Print the table; return 1 if a server took a schema that its grammar did not hold."""
+    """Print the table; return 1 if no answer was accepted."""
+    if words == ["faults"]:
+        return faults(folder)
     began, total = monotonic(), Counter[str]()
     with server(folder) as os.environ["LLAMACPP_BASE_URL"]:
-        print("| program | answers | accepted | valid at first | repaired | cut | tokens given | written | seconds | ended |")
-        print("|---|---|---|---|---|---|---|---|---|---|")
+        print("| program | answers | accepted | valid at first | repaired | cut | tokens given | written | ended", end=" ")
+        print("| streamed: accepted | parts | ended | seconds |\n" + "|---" * 13 + "|")
         for name, program in programs():
             if not words or any(word in name for word in words):
-                total += row(name, program)
+                total += asyncio.run(row(name, program))
     share = f"{total['first_valid']} of {total['first']}"
     print(f"\n{total['answers']} answers, {total['accepted']} accepted, {share} at first, {total['cut']} cut,", end=" ")
-    print(f"{total['given']} tokens given, {total['written']} written, {monotonic() - began:.0f} s")
+    print(f"{total['given']} tokens given, {total['written']} written; streamed {total['streamed']},", end=" ")
+    print(f"{total['streamed_accepted']} accepted, in {total['parts']} parts; {monotonic() - began:.0f} s")
     return 0 if total["accepted"] else 1
 
 

@@ -1,7 +1,7 @@
 """Do the words of a schema help a small model, and considerations before its answer? `.ci/models experiment` calls this.
 
-`python tests/benchmarks/words_and_order.py FOLDER [ITEMS]` asks the model of `models.py` for the mood of so many tweets (400)
-that people have rated: the data of VADER, from its source distribution in a package registry. Said before it was run: words help;
+`python tests/benchmarks/words_and_order.py FOLDER [ITEMS [ARM…]]` asks the model of `models.py` for the mood of tweets (400) that
+people have rated: the data of VADER, from its source distribution in a package registry. Said before it was run: words help;
 considerations before the answer do not help more than the same ones after it, which cannot change it.
 """
 
@@ -79,21 +79,30 @@ async def score(arm: str, tweet: str, mood: str) -> float:
     return float(run.status == "done" and as_object(run.value).get("mood") == mood)
 
 
-def main(folder: Path, count: int) -> None:
-    """Ask, arm by arm for each tweet; print the shares and the comparisons."""
-    scores: dict[str, list[float]] = {arm: [] for arm in ARMS}
-    with server(folder) as os.environ["LLAMACPP_BASE_URL"]:
+async def asked(arms: list[str], tweet: str, mood: str) -> list[float]:
+    """Ask all arms about a tweet at the same time."""
+    return await asyncio.gather(*(score(arm, html.unescape(tweet), mood) for arm in arms))
+
+
+def main(folder: Path, count: int, arms: list[str]) -> None:
+    """Ask about each tweet; print the shares and the comparisons."""
+    scores: dict[str, list[float]] = {arm: [] for arm in arms}
+    with server(folder, len(arms)) as os.environ["LLAMACPP_BASE_URL"]:
         for tweet, mood in labelled(folder, count):
-            one = {arm: asyncio.run(score(arm, html.unescape(tweet), mood)) for arm in ARMS}
-            for arm, right in one.items():
+            one = asyncio.run(asked(arms, tweet, mood))
+            for arm, right in zip(arms, one, strict=True):
                 scores[arm].append(right)
-            print(*one.values(), file=sys.stderr, flush=True)
+            print(*one, file=sys.stderr, flush=True)
     print("| arm | right | share | 95 % |\n|---|---|---|---|")
     for arm, found in scores.items():
         share = rate(found)
         interval = f"{share.interval.low:.2f}–{share.interval.high:.2f}"
         print(f"| {arm} | {sum(found):.0f} of {len(found)} | {share.value:.2f} | {interval} |")
-    pairs = {f"{after}, not {before}": compare(scores[before], scores[after]) for before, after in COMPARED}
+    pairs = {
+        f"{after}, not {before}": compare(scores[before], scores[after])
+        for before, after in COMPARED
+        if {before, after} <= scores.keys()
+    }
     told = holm({name: each.p for name, each in pairs.items()})
     print("\n| compared | better | worse | difference | 95 % | p, Holm |\n|---|---|---|---|---|---|")
     for name, each in pairs.items():
@@ -102,4 +111,4 @@ def main(folder: Path, count: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 400)
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 400, sys.argv[3:] or list(ARMS))

@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import os
 import socket
 import struct
+import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from http.client import HTTPConnection
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final
@@ -166,10 +170,11 @@ STALLED: dict[str, Fault] = {
 
 
 class Proxy:
-    """A server whose next answer is a fault, and whose others are good."""
+    """A server whose next answer is a fault, and whose others are good: always the same, or those of a real server."""
 
-    def __init__(self, good: bytes) -> None:
+    def __init__(self, good: bytes = b"", real: str = "") -> None:
         self.good = good
+        self.real = real
         self.fault: Fault | None = None
         self.once = False
         self.line = socket.create_server(("127.0.0.1", 0))
@@ -195,16 +200,24 @@ class Proxy:
             fault = self.fault or says(whole)
             if self.once:
                 self.fault = None
-            fault(line, self.good)
+            fault(line, self._asked(start, rest) if self.real else self.good)
+
+    def _asked(self, start: bytes, body: bytes) -> bytes:
+        """Return the body of what the real server answers."""
+        path = start.split(b" ", 2)[1].decode()
+        asked = HTTPConnection(self.real, timeout=120)
+        with closing(asked):
+            asked.request("POST", path, body, {"content-type": "application/json"})
+            return asked.getresponse().read()
 
 
 @contextmanager
-def proxy(kind: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
+def proxy(kind: str, monkeypatch: pytest.MonkeyPatch, real: str = "") -> Iterator[Proxy]:
     pytest.importorskip({"llamacpp": "openai"}.get(kind, kind))
-    made = Proxy(json.dumps(SHAPES[kind](FILLED, "step1_read")).encode())
+    made = Proxy(json.dumps(SHAPES[kind](FILLED, "step1_read")).encode(), real)
     threading.Thread(target=made.serve, daemon=True).start()
     monkeypatch.setenv(VARIABLES[kind][0], KEY)
-    monkeypatch.setenv(VARIABLES[kind][1], made.url)
+    monkeypatch.setenv(VARIABLES[kind][1], f"{made.url}/v1" if real else made.url)
     try:
         yield made
     finally:
@@ -268,3 +281,39 @@ def test_a_run_that_meets_a_fault_goes_on_when_it_is_over(engine: Any, tmp_path:
             ), name
             assert (run if run.status == "done" else run.retry()).value == FILLED, name
     instrc.close_stores()
+
+
+REAL: Final = "INSTRC_REAL_SERVER"
+"""The variable with the host and port of llama.cpp's server; `.ci/models faults` sets it."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(REAL not in os.environ, reason="needs a real server: `.ci/models faults` brings it up")
+@pytest.mark.parametrize("way", ["memory", "durable", "streamed"])
+def test_each_fault_before_a_real_server_ends_in_an_answer_a_held_run_or_one_problem(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mood = '@{ title: "Mood", type: "object", properties: { mood: { enum: ["good", "bad"] } }, required: ["mood"] }'
+    options: dict[str, Any] = {"model": "llamacpp:m", "settings": {"attempts": 1, "temperature": 0, "timeout": 60}}
+    options |= {"engine": "durable", "store": tmp_path} if way == "durable" else {"parts": str} if way == "streamed" else {}
+    ended, wrong = Counter[str](), {}
+    with proxy("llamacpp", monkeypatch, os.environ[REAL]) as server:
+        server.once = True
+        usual = instrc.run(mood, "What a lovely day!", **options)
+        assert usual.status == "done"
+        for name, (fault, _) in FAULTS.items():
+            server.fault = fault
+            run = instrc.run(mood, "What a lovely day!", **options)
+            ended[run.status] += 1
+            if run.status == "done":
+                good = run.value == usual.value
+            else:
+                problems = [event for event in run.trace if event["event"] == "failed"]
+                good = run.status in {"held", "failed"} and len(problems) == 1 and 0 < len(str(problems[0]["error"])) < 1000
+                good = good and run.retry().value == usual.value
+            if not good:
+                wrong[name] = run.status
+    instrc.close_stores()
+    with capsys.disabled():
+        sys.stdout.write(f"\n{way}: {len(FAULTS)} faults, {dict(ended)}\n")
+    assert wrong == {}

@@ -14,10 +14,12 @@ import pytest
 from standins import FILLED, KEY, SCHEMA, SHAPES, Standin, ask, completion
 
 import instrc
-from instrc import CompileError, ModelError, Reply, Request
+from instrc import CompileError, ModelError, Reply, Request, Tool, lower
 from instrc.runtime.models.catalogue import model_of  # makes one adapter
 from instrc.runtime.models.fallback import Fallback, Limited, limited, turn  # their counts are looked at
+from instrc.runtime.models.provider import message_with_words
 from instrc.runtime.models.settings import RequestTable, answer_bound, temperatures, with_short_thoughts  # what wins over what
+from instrc.text.sentences import SENTENCES
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -88,6 +90,18 @@ def test_the_schema_is_said_in_words_where_only_a_grammar_has_it(kind: str, stan
     assert ("asks: string" in with_words) is hidden
     assert (told is not None and "days" in told) is hidden
     assert "asks: string" not in without
+
+
+def test_the_words_say_first_what_is_to_be_done_then_the_keys_in_the_language_of_the_project() -> None:
+    schema: Any = {
+        "description": "Прочти письмо.",
+        "type": "object",
+        "properties": {"mood": {"enum": ["a", "b"]}, "tags": {"type": "array", "items": {"type": "string"}}},
+        "required": ["mood", "tags"],
+    }
+    said = message_with_words("Вот оно.\n", lower(Tool("read", schema), target="llamacpp"), SENTENCES["ru"])
+    keys = 'mood: одно из "a", "b"\ntags: список: string'
+    assert said == f"Прочти письмо.\n\nВ этом JSON такие ключи, в таком порядке:\n\n{keys}\n\nВот оно.\n"
 
 
 @pytest.mark.parametrize("kind", ["llamacpp", "ollama", "vllm", "openai", "gemini"], indirect=True)

@@ -335,11 +335,17 @@ def _room(request: Request) -> int:
 
 
 def message_with_words(message: str, lowering: Lowering, sentences: Sentences = EN) -> str:
-    """Return a message with the schema in words, where the model does not see the schema itself."""
+    """Return a message with the schema in words before it, where the model does not see the schema itself.
+
+    First what is to be done, then the keys, then what is known: what is the same for every run comes first, and servers
+    that keep the beginning of a prompt read it once.
+    """
     if lowering.dialect.shown_to_model:
         return message
-    said = outline(lowering.schema, whole=True)
-    return "\n".join([message, sentences.shape, "", *said, ""])
+    keys = outline(lowering.schema, sentences)
+    goal = as_object(lowering.schema).get("description")
+    parts = [goal.strip() if isinstance(goal, str) else "", "\n".join([sentences.shape, "", *keys]) if keys else "", message]
+    return "\n\n".join(filter(None, parts))
 
 
 def provider_name(lowering: Lowering) -> str:
