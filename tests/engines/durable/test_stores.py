@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,7 @@ def test_a_journal_is_kept_safe_against_power_failure(tmp_path: Path) -> None:
     with carrier.asker.db().connect() as connection:
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
     carrier.close()
-    with sqlite3.connect(tmp_path / FILE) as connection:
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         [(version,)] = connection.execute("SELECT DISTINCT application_version FROM workflow_status").fetchall()
         assert version == "instrc"
