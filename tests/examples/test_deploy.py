@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,12 @@ def calls() -> dict[str, list[str]]:
     return found
 
 
+def test_the_settings_on_the_page_are_taken(tmp_path: Path) -> None:
+    [text] = re.findall(r"^```toml\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    assert main(["check", str(tmp_path)]) == 0
+
+
 @pytest.mark.parametrize("place", calls())
 def test_a_command_and_its_options_exist(place: str, capsys: pytest.CaptureFixture[str]) -> None:
     command, *words = calls()[place]
@@ -54,6 +61,16 @@ def test_a_container_has_its_rights_its_resources_and_a_probe() -> None:
     assert all("livenessProbe" in each for each in containers() if "TEMPORAL_ADDRESS" not in str(each))
     for document in DEPLOYMENTS:
         assert document["spec"]["template"]["spec"]["securityContext"]["runAsNonRoot"]
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
+def test_the_units_are_those_of_systemd(tmp_path: Path) -> None:
+    for unit in (ROOT / "systemd").glob("*.service"):
+        text = unit.read_text(encoding="utf-8").replace("/srv/shop/.venv/bin/instrc", sys.executable)
+        (tmp_path / unit.name.replace("@", "@1")).write_text(text, encoding="utf-8")
+    command = ["systemd-analyze", "verify", "--man=no", *map(str, tmp_path.iterdir())]
+    said = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert str(tmp_path) not in said.stderr, said.stderr
 
 
 @pytest.mark.skipif(shutil.which("kubernetes-validate") is None, reason="kubernetes-validate is not installed")
