@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from instrc import Activities, Reply, Request
@@ -48,14 +49,25 @@ def equip(run: str, _plan: Any, _how: Any, sink: Any) -> Effects:
     return Effects(run, Nobody(), Activities({"Look": work, "Send": work}), sink)
 
 
-@pytest.fixture(params=[(store, kind) for store in STORES for kind in ("memory", "durable")], ids=lambda each: each[1])
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+@pytest.fixture(
+    params=[(store, kind) for store in STORES for kind in ("memory", "durable", "postgres")], ids=lambda each: each[1]
+)
+def engine(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     """Return an engine on a copy of a store."""
     store, kind = request.param
     CALLS.clear()
     if kind == "memory":
         shutil.copytree(store / "memory", tmp_path / "store")
         yield FolderEngine(tmp_path / "store", equip)
+        return
+    if kind == "postgres":
+        monkeypatch.chdir(tmp_path)
+        url = request.getfixturevalue("postgres_server").fresh()
+        with psycopg.connect(url, autocommit=True) as database:
+            database.execute((store / "postgres.sql").read_bytes())
+        made = DurableEngine(url, equip)
+        yield made
+        made.close()
         return
     (tmp_path / "store").mkdir()
     connection = sqlite3.connect(tmp_path / "store" / "runs.sqlite")
