@@ -11,7 +11,7 @@ import pytest
 from written_processes import DECISION, chunk, process, step
 
 from instrc import Activities
-from instrc.engines.dbos.carrying import Live, child_of  # a child is begun at a moment that no run can choose
+from instrc.engines.dbos.carrying import Live, child_of, journal_of  # a child is begun at a moment that no run can choose
 from instrc.runtime.plan import plan_of
 
 ASKING = process(userContext1=chunk(step1_confirm=step(DECISION, "prompt")))
@@ -54,7 +54,9 @@ class Host:
 async def stopped_early(host: Host) -> None:
     """Begin a child, end the step that waits for it, and only then let the child be started."""
     launch: Any = {"run": "r1", "name": "r1", "plan": plan_of(json.loads(json.dumps(ASKING))), "inputs": {}, "how": {}}
-    waiting = asyncio.ensure_future(child_of(host, launch, Live(), Activities({}))("r1.1", ASKING, COMMAND))
+    waiting = asyncio.ensure_future(
+        child_of(host, launch, journal_of(launch, []), Live(), Activities({}))("r1.1", ASKING, COMMAND)
+    )
     await host.asked.wait()
     waiting.cancel()
     await asyncio.sleep(0)
