@@ -9,6 +9,7 @@ from hashlib import sha256
 from itertools import groupby
 from typing import Final
 from zlib import compress, decompress
+from zlib import error as zlib_error
 
 import obstore
 from obstore.exceptions import BaseError, NotFoundError
@@ -58,8 +59,12 @@ class Bucket:
         found: list[Event] = []
         with self._trouble():
             for name in self._names(run, place):
-                place = int(name.rpartition("/")[2].partition("-")[0])
-                body = loads(decompress(bytes(obstore.get(self._store, name).bytes())))
+                data = bytes(obstore.get(self._store, name).bytes())
+                try:
+                    place, body = int(name.rpartition("/")[2].partition("-")[0]), loads(decompress(data))
+                except (ValueError, zlib_error):
+                    reason = f"`{name[:200]}` is no part of a trace"
+                    raise self._unusable(reason) from None
                 found += [event for event in (body if isinstance(body, list) else ()) if is_event(event)]
         return sorted(found, key=lambda event: event["at"]), place
 
@@ -97,7 +102,10 @@ class Bucket:
         try:
             yield
         except BaseError as error:
-            raise UnreachableError([problems.runs.UnusableStore(store=self._place, reason=_reason(error))]) from None
+            raise self._unusable(_reason(error)) from None
+
+    def _unusable(self, reason: str) -> UnreachableError:
+        return UnreachableError([problems.runs.UnusableStore(store=self._place, reason=reason)])
 
 
 def _run_of(event: Event) -> str:

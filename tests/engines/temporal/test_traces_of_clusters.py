@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from secrets import token_hex
@@ -90,6 +91,23 @@ def test_a_place_gives_what_is_new(place: str) -> None:
         shared.put("0" * 64, b"\x00large")
     assert shared.get("0" * 64) == b"\x00large"
     shared.close()
+
+
+def test_what_others_put_into_a_bucket_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("obstore")
+    with object_store() as (address, objects):
+        for name, value in (("ENDPOINT", address), ("ACCESS_KEY_ID", "known"), ("SECRET_ACCESS_KEY", "s3cret"), ("REGION", "r")):
+            monkeypatch.setenv(f"AWS_{name}", value)
+        shared = shared_place("s3://kept")
+        for name, body in (
+            (f"{1:020}-a", b"no deflated text"),
+            ("notes.txt", zlib.compress(b"[]")),
+            (f"{1:020}-b", zlib.compress(b"{")),
+        ):
+            objects[f"kept/traces/a/{name}"] = body
+            with pytest.raises(instrc.CompileError, match=f"`traces/a/{name}` is no part of a trace"):
+                shared.read("a")
+            objects.clear()
 
 
 def test_a_bucket_that_cannot_be_reached_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
