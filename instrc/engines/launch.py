@@ -189,7 +189,9 @@ def request_table(settings: Settings, how: JsonObject) -> RequestTable:
     """Return all that is set for requests to models, by the project and for one run."""
     general = {key: value for key, value in settings.run.items() if key in REQUEST}
     given = as_object(how.get("set") or {})
-    return RequestTable(cast("RequestSettings", general), settings.requests, cast("RequestSettings", given))
+    store = str(settings.run.get("store", ""))
+    server = store if scheme_of(store) == "postgresql" else ""
+    return RequestTable(cast("RequestSettings", general), settings.requests, cast("RequestSettings", given), server)
 
 
 def _require_model(reach: Reach, settings: Settings) -> None:

@@ -13,6 +13,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from time import monotonic, sleep
@@ -27,7 +28,7 @@ from instrc.runtime.models.catalogue import model_of  # makes one adapter
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
-Fault = Callable[[socket.socket, bytes], None]
+Fault = Callable[[socket.socket, Callable[[], bytes]], None]
 RIGHT, AGAIN, NEVER, WRONG = "right", "again", "never", "complaint"
 """A right answer; an error that is worth another try, or not; an answer that the model is asked for again."""
 SHORT: Final = 0.3
@@ -47,12 +48,12 @@ def whole(body: bytes, status: int = 200, *lines: str, kind: str = "application/
 def says(*parts: bytes | float | Callable[[bytes], bytes]) -> Fault:
     """Return what sends parts: bytes, what is made of the good body, and pauses in seconds; and closes the connection."""
 
-    def fault(line: socket.socket, good: bytes) -> None:
+    def fault(line: socket.socket, good: Callable[[], bytes]) -> None:
         for part in parts:
             if isinstance(part, float):
                 sleep(part)
             else:
-                line.sendall(part if isinstance(part, bytes) else part(good))
+                line.sendall(part if isinstance(part, bytes) else part(good()))
 
     return fault
 
@@ -60,7 +61,7 @@ def says(*parts: bytes | float | Callable[[bytes], bytes]) -> Fault:
 def reset(*parts: bytes | Callable[[bytes], bytes]) -> Fault:
     """Return what sends parts and breaks the connection off."""
 
-    def fault(line: socket.socket, good: bytes) -> None:
+    def fault(line: socket.socket, good: Callable[[], bytes]) -> None:
         says(*parts)(line, good)
         line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
@@ -200,7 +201,7 @@ class Proxy:
             fault = self.fault or says(whole)
             if self.once:
                 self.fault = None
-            fault(line, self._asked(start, rest) if self.real else self.good)
+            fault(line, partial(self._asked, start, rest) if self.real else lambda: self.good)
 
     def _asked(self, start: bytes, body: bytes) -> bytes:
         """Return the body of what the real server answers."""

@@ -54,8 +54,9 @@ def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Mod
     if kind in ADAPTERS:
         module, _, name = ADAPTERS[kind].partition(":")
         adapter: Callable[..., Model] = getattr(import_module(module), name)
-        settings = (table or RequestTable()).of_model(words)
-        return limited(adapter(rest, settings=settings), words, settings, folder / MODELS_FILE)
+        table = table or RequestTable()
+        settings = table.of_model(words)
+        return limited(adapter(rest, settings=settings), words, settings, table.server or folder / MODELS_FILE)
     known = ", ".join(["`sample`", "`scripted:FILE`", *(f"`{name}:MODEL`" for name in ADAPTERS)])
     near = tuple(f"{name}:{rest}" if rest else name for name in nearest(kind, ("sample", "scripted", *ADAPTERS)))
     raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=f"models are {known}", nearest=near)])

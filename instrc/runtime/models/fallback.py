@@ -7,12 +7,13 @@ import sqlite3
 from collections.abc import Awaitable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from time import time
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from instrc.runtime.models.database import require_file, transaction
+from instrc.runtime.models.database import WAIT, require_file, transaction
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
 from instrc.vibes.settings import RequestSettings
 
@@ -85,21 +86,48 @@ _TURNS: Final = "turns (key TEXT PRIMARY KEY, next REAL)"
 """By model and setting: when what is asked already is paid off, in seconds since 1970."""
 
 
-def turn(file: Path, key: str, per_minute: float, amount: float, ahead: float) -> float:
+def turn(place: Path | str, key: str, per_minute: float, amount: float, ahead: float) -> float:
     """Take a turn, and return how many seconds to wait for it; what takes less than `ahead` seconds may be taken at once.
 
-    That is the generic cell rate algorithm: one number says all about the past, and every process of the project shares it.
+    That is the generic cell rate algorithm: one number says all about the past, and every process of the project shares it,
+    in a file; or every machine of it, in the PostgreSQL database of a URL, by the clock of that.
     """
+    if isinstance(place, str):
+        return max(_due_in(place, key, amount * MINUTE / per_minute) - ahead, 0.0)
     now, cost = time(), amount * MINUTE / per_minute
     try:
-        with transaction(file, _TURNS) as database:
+        with transaction(place, _TURNS) as database:
             row = database.execute("SELECT next FROM turns WHERE key = ?", (key,)).fetchone()
             due = max(row[0] if row else 0.0, now) + cost
             database.execute("INSERT OR REPLACE INTO turns VALUES (?, ?)", (key, due))
     except sqlite3.Error as error:
-        message = f"`{file}`, where requests are counted, cannot be written: {error}"
+        message = f"`{place}`, where requests are counted, cannot be written: {error}"
         raise ModelError(message, code="unavailable", retry=True) from error
     return max(due - now - ahead, 0.0)
+
+
+_MAKE: Final = "CREATE TABLE IF NOT EXISTS instrc_turns (key text PRIMARY KEY, next float8)"
+_TAKE: Final = """WITH clock AS (SELECT extract(epoch FROM clock_timestamp())::float8 AS now)
+INSERT INTO instrc_turns AS old SELECT %(key)s, now + %(cost)s FROM clock
+ON CONFLICT (key) DO UPDATE SET next = greatest(old.next + %(cost)s, excluded.next) RETURNING next - (SELECT now FROM clock)"""
+
+
+def _due_in(url: str, key: str, cost: float) -> float:
+    """Return in how many seconds what is asked is paid off, by the count of a database."""
+    psycopg = import_module("psycopg")
+    scheme, _, rest = url.partition(":")
+    try:
+        with psycopg.connect(f"{scheme.partition('+')[0]}:{rest}", autocommit=True, connect_timeout=int(WAIT)) as database:
+            try:
+                due = database.execute(_TAKE, {"key": key, "cost": cost}).fetchone()[0]
+            except psycopg.errors.UndefinedTable:
+                with suppress(psycopg.errors.UniqueViolation):  # another process makes it at the same time
+                    database.execute(_MAKE)
+                due = database.execute(_TAKE, {"key": key, "cost": cost}).fetchone()[0]
+            return float(due)
+    except psycopg.Error as error:
+        message = f"the database where requests are counted gives no answer: {type(error).__name__}"
+        raise ModelError(message, code="unavailable", retry=True) from error
 
 
 MINUTE: Final = 60.0
@@ -112,7 +140,7 @@ class Limited:
     model: Model
     words: str
     settings: RequestSettings
-    file: Path
+    place: Path | str
     _gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = field(default_factory=WeakKeyDictionary)
     """Each loop has its own, since none of them can be shared."""
 
@@ -134,21 +162,21 @@ class Limited:
             return reply
 
     def _turn(self, name: str, per_minute: float, amount: float, ahead: float) -> Awaitable[float]:
-        return asyncio.to_thread(turn, self.file, f"{self.words} {name}", per_minute, amount, ahead)
+        return asyncio.to_thread(turn, self.place, f"{self.words} {name}", per_minute, amount, ahead)
 
 
 _ANSWER: Final = 256
 """Tokens of an answer, where it is guessed."""
-_limited: dict[tuple[str, str, Path], Limited] = {}
+_limited: dict[tuple[str, str, Path | str], Limited] = {}
 """By the words of a model, its limits and the project: every run of this process shares them."""
 
 
-def limited(model: Model, words: str, settings: RequestSettings, file: Path) -> Model:
-    """Return a model with the limits that are set for it, if there are any; all processes count in one file."""
+def limited(model: Model, words: str, settings: RequestSettings, place: Path | str) -> Model:
+    """Return a model with the limits that are set for it, if there are any; all who share a file or a database count in it."""
     limits = {name: settings[name] for name in ("parallel", "rpm", "tpm") if name in settings}
     if not limits:
         return model
-    if limits.keys() != {"parallel"}:
-        require_file(file, _TURNS, "limit")
-    made = _limited.setdefault((words, repr(limits), file), Limited(model, words, settings, file))
+    if limits.keys() != {"parallel"} and isinstance(place, Path):
+        require_file(place, _TURNS, "limit")
+    made = _limited.setdefault((words, repr(limits), place), Limited(model, words, settings, place))
     return replace(made, model=model)

@@ -26,6 +26,8 @@ class RequestTable:
     """By name or pattern of a model or a vibe."""
     given: RequestSettings = field(default_factory=RequestSettings)
     """From `--set`, or from the arguments in Python."""
+    server: str = ""
+    """The URL of the PostgreSQL database in which all machines of the project count requests and tokens, if it has one."""
 
     def of_model(self, words: str) -> RequestSettings:
         """Return what holds for every request to a model: of several patterns, longer ones count as narrower."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -13,7 +14,12 @@ from postgres_server import Database, postgres
 from written_processes import DECISION, call, chunk, process, step
 
 import instrc
+from instrc import ModelError
+from instrc.engines.launch import request_table
+from instrc.runtime.models.catalogue import model_of
+from instrc.runtime.models.fallback import Limited, turn  # what all machines share
 from instrc.text.jsontext import dumps, loads
+from instrc.vibes.settings import read_settings
 
 PROGRAM = """
 const answer = prompt | @{ title: "Approve_User", type: "object", properties: { decision: { enum: ["Approve", "Reject"] } },
@@ -191,6 +197,23 @@ def test_a_second_worker_works_beside_the_first_and_takes_its_runs_over(
             finally:
                 first.kill()
                 second.kill()
+
+
+def test_all_machines_of_a_project_with_a_database_count_requests_in_it(tmp_path: Path, postgres_server: Database) -> None:
+    url = postgres_server.fresh().replace("postgresql:", "postgresql+psycopg:")
+    (tmp_path / "pyproject.toml").write_text(f'[tool.instrc.run]\nstore = "{url}"\nrpm = 60\n')
+    table = request_table(read_settings(tmp_path), {})
+    model = model_of("llamacpp:m", tmp_path, table)
+    assert isinstance(model, Limited)
+    assert model.place == url
+    with ThreadPoolExecutor(8) as pool:  # the table is made once, whoever comes first
+        waits = sorted(pool.map(lambda _: turn(url, "m rpm", 60, 1, 1.0), range(8)))
+    assert waits[0] == 0.0
+    assert all(index - 4 < wait <= index for index, wait in enumerate(waits))  # one a second, less what this has taken
+    assert waits[-1] > 3
+    assert turn(url, "other rpm", 60, 1, 1.0) == 0.0
+    with pytest.raises(ModelError, match="gives no answer: OperationalError"):
+        turn("postgresql://127.0.0.1:9/none", "m rpm", 60, 1, 1.0)
 
 
 def test_a_second_worker_of_a_folder_says_so_before_it_is_ready(tmp_path: Path) -> None:
