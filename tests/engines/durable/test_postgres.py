@@ -15,7 +15,7 @@ from written_processes import DECISION, call, chunk, process, step
 
 import instrc
 from instrc import ModelError
-from instrc.engines.launch import request_table
+from instrc.engines.launch import request_table  # what the settings of a project say of models
 from instrc.runtime.models.catalogue import model_of
 from instrc.runtime.models.fallback import Limited, turn  # what all machines share
 from instrc.text.jsontext import dumps, loads
