@@ -106,12 +106,15 @@ def test_a_generated_process_ends_as_the_interpreter_says(stage: Any, amount: se
 
 
 LAW = settings(FEW, max_examples=200)
+SOME = settings(FEW, max_examples=8)
+"""Where a step takes long: on a server."""
+SLOW = (pytest.mark.slow, pytest.mark.timeout(7200))
 
 
 @pytest.mark.parametrize(
     ("amount", "most"),
-    [(settings(FEW, max_examples=2), 2), pytest.param(LAW, 1000, marks=(pytest.mark.slow, pytest.mark.timeout(7200)))],
-    ids=["few", "law"],
+    [(settings(FEW, max_examples=2), 2), pytest.param(SOME, 1000, marks=SLOW), pytest.param(LAW, 1000, marks=SLOW)],
+    ids=["few", "some", "law"],
 )
 def test_retry_and_fork_at_every_step_end_like_a_run_that_never_failed(stage: Any, amount: settings, most: int) -> None:
     """`pytest tests/engines/contract/test_generated_contract.py -m slow -k "law and memory"`: at every step of 200 processes."""

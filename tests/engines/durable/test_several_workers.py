@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -29,6 +31,7 @@ from instrc.runtime.plan import plan_of
 
 TAKEN_OVER = 30.0
 """Seconds in which the runs of a dead worker are carried by others."""
+STANDS_STILL = TAKEN_OVER + 5
 
 
 class Workers:
@@ -50,6 +53,12 @@ class Workers:
         with self.living[number] as worker:  # which closes its output, and waits
             worker.kill()
         self.living[number] = self.begin()
+
+    def stop(self, number: int) -> None:
+        """Let a worker stand still for longer than it takes to lose the runs of one that has died, and then go on."""
+        self.living[number].send_signal(signal.SIGSTOP)
+        time.sleep(STANDS_STILL)
+        self.living[number].send_signal(signal.SIGCONT)
 
     def end(self) -> None:
         """Kill all."""
@@ -73,8 +82,10 @@ def told(report: RunReport) -> str:
     return json.dumps([report.outcome, report.record], sort_keys=True)
 
 
-async def killed_meanwhile(engine: DurableEngine, workers: Workers, runs: int, kills: int) -> tuple[list[RunReport], float]:
-    """Let so many runs go on at a time while workers are killed; return how they ended, and the longest of them in seconds."""
+async def harmed_meanwhile(
+    engine: DurableEngine, harm: Callable[[int], None], runs: int, kills: int
+) -> tuple[list[RunReport], float]:
+    """Let so many runs go on at a time while workers are harmed; return how they ended, and the longest of them in seconds."""
     random, done, reports, longest = Random(kills), 0, list[RunReport](), 0.0  # noqa: S311  -- the same kills each time
 
     async def one(number: int) -> None:
@@ -90,7 +101,7 @@ async def killed_meanwhile(engine: DurableEngine, workers: Workers, runs: int, k
             number += 1
         if done < kills:
             await asyncio.sleep(random.uniform(0.2, 1.0))
-            await asyncio.to_thread(workers.kill, random.randrange(3))
+            await asyncio.to_thread(harm, random.randrange(3))
             done += 1
         finished, under_way = await asyncio.wait(under_way, timeout=0.05)
         for each in finished:
@@ -98,11 +109,18 @@ async def killed_meanwhile(engine: DurableEngine, workers: Workers, runs: int, k
     return reports, longest
 
 
+SLOW = (pytest.mark.slow, pytest.mark.timeout(3600))
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("kills", [4, pytest.param(110, marks=(pytest.mark.slow, pytest.mark.timeout(3600)))])
-def test_workers_that_are_killed_lose_their_runs_to_the_others(
-    kills: int, tmp_path: Path, postgres_server: Database, prepared_database: str
+@pytest.mark.parametrize(
+    ("harm", "kills"),
+    [("kill", 4), pytest.param("kill", 110, marks=SLOW), pytest.param("stop", 3, marks=SLOW)],
+)
+def test_workers_that_are_harmed_carry_nothing_twice(
+    harm: str, kills: int, tmp_path: Path, postgres_server: Database, prepared_database: str
 ) -> None:
+    """One that is killed loses its runs to the others; one that stands still keeps them, as its connection does."""
     url = postgres_server.fresh(prepared_database)
     calm = DurableEngine(tmp_path / "store", Slow(tmp_path, None).equip)
     expected = asyncio.run(ended(calm, "calm"))
@@ -110,7 +128,7 @@ def test_workers_that_are_killed_lose_their_runs_to_the_others(
     workers = Workers(tmp_path, url)
     engine = DurableEngine(url, Slow(tmp_path, None).equip)
     try:
-        reports, longest = asyncio.run(killed_meanwhile(engine, workers, 4, kills))
+        reports, longest = asyncio.run(harmed_meanwhile(engine, getattr(workers, harm), 4, kills))
         assert {told(report) for report in reports} == {told(expected)}
         assert longest < 2 * TAKEN_OVER
         noted = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
