@@ -38,12 +38,6 @@ def calls() -> dict[str, list[str]]:
     return found
 
 
-def test_the_settings_on_the_page_are_taken(tmp_path: Path) -> None:
-    [text] = re.findall(r"^```toml\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
-    assert main(["check", str(tmp_path)]) == 0
-
-
 @pytest.mark.parametrize("place", calls())
 def test_a_command_and_its_options_exist(place: str, capsys: pytest.CaptureFixture[str]) -> None:
     command, *words = calls()[place]

@@ -56,6 +56,38 @@ AGENTS = [
 ]
 
 
+BLOCK = re.compile(r"^(<!-- not run: [^\n]+ -->\n+)?^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+RUN = {
+    "README.md": {"console", "python", "sh"},  # `test_readme.py`
+    "examples/frameworks/README.md": {"python"},  # `test_lines_of_frameworks.py`
+    "grammar/editors/README.md": {"toml"},  # `test_documented_settings.py`
+    "instrc/runtime/README.md": {"console"},  # here: the worker and its answer
+}
+"""The languages whose blocks a test runs, by page."""
+EXAMPLES = {"console", "sh"}
+"""Of the pages of examples: `test_examples.py` and `test_pages_of_agents.py` follow them, `AGENTS` here too."""
+
+
+OTHERS = {"node_modules", "tutorial", "guides", "problems", "tests"}
+"""Folders whose pages `test_pages.py` or `tests/problems` runs, and those of the tests themselves."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if OTHERS.isdisjoint(page.relative_to(ROOT).parts)],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
+)
+def test_a_block_is_run_or_says_why_not(page: Path, tmp_path: Path) -> None:
+    name = page.relative_to(ROOT).as_posix()
+    run = RUN.get(name, EXAMPLES if name.startswith("examples/") else set())
+    for reason, language, text in BLOCK.findall(page.read_text("utf-8")):
+        if language == "toml" and "[tool.instrc" in text:
+            (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+            assert main(["check", str(tmp_path)]) == 0, text
+        elif language in {"console", "sh", "bash", "python", "py", "toml"} and not reason:
+            assert language in run, f"no test runs this:\n{text}"
+
+
 def test_every_line_of_a_console_is_a_command() -> None:
     programs = {line.command.split()[0] for line in LINES}
     assert programs == {"instrc", "python", "pip", "temporal", "head", "curl"}
