@@ -49,6 +49,7 @@ class Sentences:
     """What is wrong with a value, by keyword of JSON Schema (`false` for what may not be there); else it is said in English.
 
     `{value}` is the value, `{wanted}` what the keyword says, `{names}` the keys that are missing or too many.
+    What is wrong with a plan stands under its English sentence, whose `{…}` it repeats.
     """
 
     def changed(self, said: Mapping[str, str]) -> Sentences:
@@ -68,6 +69,24 @@ class Sentences:
 def filled(sentence: str, **values: str) -> str:
     """Return a sentence with what is put in its places; braces in the values are no places."""
     return re.sub(r"\{(\w+)\}", lambda place: values.get(place[1], place[0]), sentence)
+
+
+def translated(message: str, faults: Mapping[str, str]) -> str:
+    """Return what is wrong in the words that stand under its English sentence; as it is if none fits. A hint follows `; `."""
+    head, mark, hint = message.rpartition("; ")
+    if mark and (said := _matched(hint, faults)) is not None:
+        return f"{translated(head, faults)}; {said}"
+    return _matched(message, faults) or message
+
+
+def _matched(message: str, faults: Mapping[str, str]) -> str | None:
+    for english, ours in faults.items():
+        if " " in english:
+            parts = re.split(r"\{(\w+)\}", english)  # text and names in turn
+            pattern = "".join(f"(?P<{part}>.+?)" if at % 2 else re.escape(part) for at, part in enumerate(parts))
+            if (match := re.fullmatch(pattern, message, re.DOTALL)) is not None:
+                return filled(ours, **match.groupdict())
+    return None
 
 
 _PLACEHOLDER = r"\{\w+\}"
@@ -130,6 +149,32 @@ SENTENCES: Mapping[str, Sentences] = {
             "oneOf": "{value}: должен подходить ровно один вариант",
             "not": "{value}: так нельзя, это запрещает {wanted}",
             "false": "{value}: здесь ничего не может быть",
+            "a plan is a list of tasks": "план: это список задач",
+            'a task is an object with "tool", "id" and "arguments"': 'задача: это объект с "tool", "id" и "arguments"',
+            "a task has no member `{name}`": "у задачи нет ключа `{name}`",
+            "the arguments of a task are an object": "аргументы задачи: это объект",
+            "`after` is a list of ids": "`after`: это список id",
+            "the argument `{name}` is given twice": "аргумент `{name}` дан дважды",
+            "another task also has the id `{id}`": "id `{id}` есть и у другой задачи",
+            "there is no tool `{tool}`": "инструмента `{tool}` нет",
+            "there is no task `{id}` in this plan": "задачи `{id}` в этом плане нет",
+            "the task `{id}` waits for itself": "задача `{id}` ждёт саму себя",
+            "tasks wait for each other: {ids}": "задачи ждут друг друга: {ids}",
+            "`{callee}` needs the argument {names}": "`{callee}`: не хватает аргумента {names}",
+            "`{callee}` needs the arguments {names}": "`{callee}`: не хватает аргументов {names}",
+            "`{callee}` has no argument `{name}`": "у `{callee}` нет аргумента `{name}`",
+            "the argument `{name}` of `{callee}` is set by the program and cannot be changed": (
+                "аргумент `{name}` у `{callee}` задаёт программа, менять его нельзя"
+            ),
+            "the argument `{name}` of `{callee}` does not fit: {reason}": "аргумент `{name}` у `{callee}` не подходит: {reason}",
+            "the arguments of `{callee}` do not fit: {reason}": "аргументы `{callee}` не подходят: {reason}",
+            "did you mean {names}?": "может быть, {names}?",
+            "the tools are {names}": "есть инструменты {names}",
+            "leave it out": "убери его",
+            "the answer is not JSON, {error}": "ответ не JSON, {error}",
+            "nothing is said and no tool is used: do one of the two": (
+                "ничего не сказано и ни один инструмент не вызван: сделай одно из двух"
+            ),
         },
     ),
 }

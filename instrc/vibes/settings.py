@@ -431,7 +431,9 @@ class _SettingsReader:
             return EN
         found, faults = SENTENCES[language], said.pop("faults", {})
         if not isinstance(faults, dict) or not all(isinstance(each, str) and each.strip() for each in faults.values()):
-            self._wrong("prompts.faults", "it is a table of texts by keyword of JSON Schema", word="faults")
+            self._wrong(
+                "prompts.faults", "it is a table of texts by keyword of JSON Schema, or by English sentence", word="faults"
+            )
             return EN
         found = replace(found, faults={**found.faults, **faults})
         for name, sentence in said.items():

@@ -3,6 +3,9 @@
 `python tests/benchmarks/words_and_order.py FOLDER [ITEMS [ARM…]]` asks the model of `models.py` for the mood of tweets (400) that
 people have rated: the data of VADER, from its source distribution in a package registry. Said before it was run: words help;
 considerations before the answer do not help more than the same ones after it, which cannot change it.
+
+`python tests/benchmarks/words_and_order.py FOLDER judge [ITEMS]` is `instrc eval` on so many tweets (60): by a judge that is
+calibrated with what people say of as many answers, half of which are right; and of a change that does nothing, another seed.
 """
 
 from __future__ import annotations
@@ -10,12 +13,16 @@ from __future__ import annotations
 import asyncio
 import html
 import io
+import json
 import os
 import random
 import subprocess
 import sys
 import tarfile
+import tempfile
+from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 from models import server
 
@@ -110,5 +117,46 @@ def main(folder: Path, count: int, arms: list[str]) -> None:
         print(f"| {name} | {each.better} | {each.worse} | {each.difference:+.2f} | {interval} | {told[name]:.3f} |")
 
 
+JUDGE = {
+    "title": "Judge",
+    "description": "Say whether the answer names the mood of the tweet.",
+    "type": "object",
+    "properties": {
+        "reason": {"type": "string", "maxLength": 60, "description": "What mood the tweet is in."},
+        "pass": {"type": "boolean", "description": "Whether the answer says the same."},
+    },
+    "required": ["reason", "pass"],
+}
+
+
+def judge(folder: Path, count: int) -> None:
+    """Evaluate on tweets by a judge, and compare with a change that does nothing; print both reports."""
+    cases = [{"input": html.unescape(tweet), "expected": {"mood": mood}} for tweet, mood in labelled(folder, count * 2)]
+    asked, judged = cases[:count], cases[count:]
+    labels = [
+        {"input": {"input": case["input"], "answer": said}, "expected": {"pass": said == case["expected"]}}
+        for case, said in zip(judged, cycle([{"mood": "positive"}, {"mood": "negative"}]), strict=False)
+    ]
+    with tempfile.TemporaryDirectory() as place:
+        head = {"checks": {"right": {"check": "judge", "judge": "judge.vibe.json"}}}
+        files: dict[str, list[Any]] = {
+            "mood.eval.jsonl": [head, *asked],
+            "judge.eval.jsonl": labels,
+            "judge.vibe.json": [{"schema": JUDGE}],
+        }
+        for name, lines in files.items():
+            (Path(place) / name).write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+        (Path(place) / "mood.aug").write_text(program("with words"), encoding="utf-8")
+        (Path(place) / "plain.eval.jsonl").write_text("\n".join(map(json.dumps, asked)), encoding="utf-8")
+        usual = ["--model", "llamacpp:smollm2", "--set", "max_tokens=150", "--set", "seed=7", "--quiet"]
+        null = ["--set", "temperature=1", "--data", "plain.eval.jsonl", "--against-set", "seed=8"]
+        with server(folder, 4) as os.environ["LLAMACPP_BASE_URL"]:
+            for options in (["--set", "temperature=0"], null):
+                subprocess.run([sys.executable, "-m", "instrc", "eval", "mood.aug", *usual, *options], cwd=place, check=False)
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 400, sys.argv[3:] or list(ARMS))
+    if sys.argv[2:3] == ["judge"]:
+        judge(Path(sys.argv[1]), int(sys.argv[3]) if len(sys.argv) > 3 else 60)
+    else:
+        main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 400, sys.argv[3:] or list(ARMS))

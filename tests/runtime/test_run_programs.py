@@ -110,6 +110,22 @@ def test_one_address_of_two_processes_in_a_run_is_a_problem(project: Path) -> No
         instrc.run(Path("sub/run.aug"), "x", model="sample", rehearse="with-activities")
 
 
+def test_what_is_wrong_with_a_plan_is_said_in_the_language_of_the_project(project: Path) -> None:
+    Path("pyproject.toml").write_text(f'[tool.instrc]\nprompts = "ru"\n{SETTINGS}')
+    source = "const a = Act(prompt, { plan: Plan(aug:support/book) }); RunPlan_Activity(a.plan)\n"
+    good = {"tool": "Book", "id": "b", "arguments": {"prompt": "please", "city": "Rome"}}
+    wrong = [{**good, "tool": "Bok"}, {**good, "id": "c", "arguments": {"prompt": "please"}}]
+    plans = [{"_thought": "t", "plan": plan, "answer": None} for plan in (wrong, [good])]
+    model = instrc.Scripted({"act": plans, "confirm": {"text": "booked"}})
+    run = instrc.run(source, "x", model=model)
+    assert run.status == "done", run.outcome
+    said = model.sent[1].message
+    assert "инструмента `Bok` нет; может быть, `Book`?" in said
+    assert "`Book`: не хватает аргумента `city`" in said
+    [rejected] = [event for event in run.trace if event["event"] == "rejected"]
+    assert "there is no tool `Bok`; did you mean `Book`?" in [each["message"] for each in rejected["complaints"]]
+
+
 def test_a_choice_is_among_what_was_found(project: Path) -> None:
     source = "const found = Search_Activity(prompt); Pick(found, { id: OneOf(found) })"
     run = instrc.run(source + "\n", "x", model=instrc.Scripted({"pick": {"id": "b"}}))

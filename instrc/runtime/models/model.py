@@ -12,7 +12,7 @@ from instrc.schema.validation import validate
 from instrc.text import arguments
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
-from instrc.text.sentences import EN, Sentences, filled
+from instrc.text.sentences import EN, Sentences, filled, translated
 from instrc.tools.python_values import JsonLike, json_of
 from instrc.vibes.settings import RequestSettings
 
@@ -117,15 +117,17 @@ def model_message(command: ModelCommand, sentences: Sentences = EN) -> str:
 
 
 def _in_language(command: ModelCommand, sentences: Sentences) -> list[Complaint]:
-    """Return what is wrong with an answer, what its schema says in the language of the sentences: it is recorded in English."""
+    """Return what is wrong with an answer, in the language of the sentences where they have it: it is recorded in English."""
     found, rejected, schema = command["complaints"], command["rejected"], command["schema"]
-    if not sentences.faults or rejected is None:
+    if not sentences.faults:
         return found
-    english, ours = validate(rejected, schema), validate(rejected, schema, faults=sentences.faults)
-    said = {(a.instance, a.message): b.message for a, b in zip(english, ours, strict=True)}
+    said: dict[tuple[str, str], str] = {}
+    if rejected is not None:
+        english, ours = validate(rejected, schema), validate(rejected, schema, faults=sentences.faults)
+        said = {(a.instance, a.message): b.message for a, b in zip(english, ours, strict=True)}
     made: list[Complaint] = []
     for each in found:
-        message = said.get((each["pointer"], each["message"]), each["message"])
+        message = said.get((each["pointer"], each["message"])) or translated(each["message"], sentences.faults)
         if {**each, "message": message} not in made:
             made.append({**each, "message": message})
     return made
