@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from instrc.engines.prepare import Prepared
     from instrc.runtime.engine import Engine, Launch, Serving
     from instrc.runtime.interpreter.documents import UserCommand
+    from instrc.runtime.models.partial import AnswerPart
     from instrc.runtime.session import Session
 
 
@@ -423,13 +424,17 @@ def worker_command(
     from instrc.runtime import engine as engines
 
     with options.exit_on_problems(shape), running.Watcher(as_json=as_json, quiet=quiet, several=True) as sink:
-        carrier = engine(store, engine_name, watch=sink)
+        carrier = engine(store, engine_name, watch=sink, parts=_heard_elsewhere)
         if not isinstance(carrier, engines.Serving):
             carried = "the engine `memory` has no workers: a run on it is carried out by the command that starts it"
             options.refuse_use(f'{carried}; `durable` (`pip install "instrc[durable]"`) and `temporal` have workers', "--engine")
         if retry_held is not None and not is_span(retry_held):
             options.refuse_use(f"`{retry_held[:80]}` is not a span of time, as `PT5M`", "--retry-held")
         running.run_to_end(_worked(carrier, None if retry_held is None else seconds(retry_held), quiet=quiet))
+
+
+def _heard_elsewhere(part: AnswerPart) -> None:
+    """Take a part of an answer that nobody follows here: a service of the same store may."""
 
 
 async def _worked(carrier: Serving, every: float | None, *, quiet: bool) -> None:

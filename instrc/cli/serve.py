@@ -143,7 +143,7 @@ def studio_command(
         listener = hosting.listener_at("127.0.0.1", port)
         os.chdir(folder)
         hub = Hub()
-        service = hosting.service_at({}, engine(store, engine_name, watch=hub.saw), store_place(store), hub)
+        service = hosting.service_at({}, engine(store, engine_name, watch=hub.saw, parts=hub.heard), store_place(store), hub)
         studio = Studio(Path(), service, model)
         greeting = f"open http://127.0.0.1:{port}/studio/open/{studio.token} in a browser; Ctrl-C ends"
         work = hosting.serve(

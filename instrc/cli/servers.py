@@ -71,7 +71,7 @@ def mcp_command(
         show_warnings(programs, shape)
         filled, run = mcp_runs.split_programs(programs)
         hub = Hub()
-        kept = engine(store, engine_name, watch=hub.saw)
+        kept = engine(store, engine_name, watch=hub.saw, parts=hub.heard)
         launchers = hosting.launchers_of(run, model, options.rehearse_mode(rehearse, with_activities))
         service = hosting.service_at(launchers, kept, store_place(store), hub)
         offers = mcp_runs.RunOffers(filled, service)

@@ -404,6 +404,10 @@ class TracedEngine:
         """Return what has happened behind a place, as far as it is noted on this machine, and the place after it."""
         return ([], 0) if self.folder is None else read_events(trace_file(self.folder, run), place)
 
+    def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:  # noqa: ARG002  -- other processes carry none of its runs
+        """Return what other processes have written since the last time of answers in some runs, in all where one is ""."""
+        return []
+
     def usage(self, run: str) -> dict[str, float] | None:  # noqa: ARG002  -- others know it
         """Return what models have used in a run; `None` if only its trace says it."""
         return None

@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 import sqlalchemy as sa
 
 from instrc.engines.dbos.sqlite import SqliteStore
-from instrc.engines.dbos.store import trouble
+from instrc.engines.dbos.store import close_engine, trouble, write_in_order
 from instrc.engines.stores import scheme_of, store_of
 from instrc.runtime.engine import Question, RunReport
 from instrc.text.jsontext import dumps, loads
@@ -254,7 +254,7 @@ class Records:
 
     def close(self) -> None:
         """Give the database free."""
-        self.engine.dispose()
+        close_engine(self.engine)
         if self._folder is not None:
             rmtree(self._folder, ignore_errors=True)
 
@@ -367,6 +367,8 @@ class Records:
         """Write changes into the feed, and tell whoever listens."""
         made: list[RunChange] = []
         for change in changes:
+            if not made:
+                write_in_order(connection, FEED)
             at = time()
             row = connection.execute(
                 sa.insert(FEED)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from secrets import token_hex
@@ -20,7 +19,7 @@ from instrc.engines.prepare import inputs_schema, output_schema
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.suggest import nearest
 from instrc.runtime.activities import complaints
-from instrc.runtime.engine import Engine, Question, RunFilter, RunReport, chosen
+from instrc.runtime.engine import Engine, Question, RunFilter, RunReport, TracedEngine, chosen
 from instrc.runtime.interpreter.documents import Author, spellings
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.retry import ForkOptions, RetryOptions
@@ -127,7 +126,6 @@ class TraceReading:
         self._seen = 0
         self._place = 0
         self._asked: set[str] = set()
-        self._told: dict[str, AnswerPart] = {}
 
     def events(self) -> list[NumberedEvent]:
         """Return the events that were not told."""
@@ -145,13 +143,15 @@ class TraceReading:
         self.after = max(self.after, self._seen)
         return found
 
-    def parts(self, parts: Mapping[str, AnswerPart]) -> Iterator[NumberedEvent]:
+    def parts(self, box: dict[str, AnswerPart]) -> Iterator[NumberedEvent]:
         """Yield what models have written since, of the answers that are not there as a whole."""
-        for key, part in [*parts.items()]:
-            if key.partition("~")[0] in self._asked and self._told.get(key) is not part:
-                self._told[key] = part
-                body: JsonObject = {"run": self.run, "id": key, "steps": [*part.steps], "value": part.value}
-                yield NumberedEvent(self.after, "partial", body | {"complete": [*part.complete]})
+        for key in [key for key in box if key.partition("~")[0] in self._asked]:
+            yield NumberedEvent(self.after, "partial", part_json(box.pop(key)))
+
+
+def part_json(part: AnswerPart) -> JsonObject:
+    """Return what a model has written so far, as events tell it."""
+    return {"run": part.run, "id": part.key, "steps": [*part.steps], "value": part.value, "complete": [*part.complete]}
 
 
 class Hub:
@@ -162,10 +162,9 @@ class Hub:
         self._loop: asyncio.AbstractEventLoop | None = None
         self.touched: set[str] = set()
         """Runs to which something has happened since they were looked at."""
-        self.parts: dict[str, dict[str, AnswerPart]] = {}
-        """Of the runs that somebody follows, what models have written so far, by the keys of their answers."""
-        self._followers: Counter[str] = Counter()
-        self._telling: set[str] = set()
+        self.boxes: dict[str | None, list[dict[str, AnswerPart]]] = {}
+        """Of the runs that somebody follows, or of all (`None`): for each follower what models have written since it looked."""
+        self._telling: set[str | None] = set()
 
     def bind(self) -> None:
         """Use the loop that runs now."""
@@ -181,18 +180,20 @@ class Hub:
     def heard(self, part: AnswerPart) -> None:
         """Take in what a model has written so far: for engines."""
         loop = self._loop
-        if loop is not None and part.key.partition("/")[0] in self.parts and not loop.is_closed():
+        if loop is not None and {None, part.run} & self.boxes.keys() and not loop.is_closed():
             with suppress(RuntimeError):
-                loop.call_soon_threadsafe(self._take, part)
+                loop.call_soon_threadsafe(self.take, part)
 
-    def _take(self, part: AnswerPart) -> None:
-        run = part.key.partition("/")[0]
-        self.parts.get(run, {})[part.key] = part
-        if run not in self._telling:
-            self._telling.add(run)
-            asyncio.get_running_loop().call_later(TOLD_PAUSE, self._tell_parts, run)
+    def take(self, part: AnswerPart) -> None:
+        """Keep a part for those who follow its run, and wake them a moment later."""
+        for run in (part.run, None):
+            for box in self.boxes.get(run, ()):
+                box[part.key] = part
+            if run in self.boxes and run not in self._telling:
+                self._telling.add(run)
+                asyncio.get_running_loop().call_later(TOLD_PAUSE, self._tell_parts, run)
 
-    def _tell_parts(self, run: str) -> None:
+    def _tell_parts(self, run: str | None) -> None:
         self._telling.discard(run)
         self._release(run)
 
@@ -221,15 +222,16 @@ class Hub:
         return bool(done)
 
     @contextmanager
-    def following(self, run: str) -> Iterator[dict[str, AnswerPart]]:
-        """Give the parts of a run as they come, as long as this is open."""
-        self._followers[run] += 1
+    def following(self, run: str | None) -> Iterator[dict[str, AnswerPart]]:
+        """Give a box into which the newest parts of a run, or of all, come as long as this is open."""
+        box: dict[str, AnswerPart] = {}
+        self.boxes.setdefault(run, []).append(box)
         try:
-            yield self.parts.setdefault(run, {})
+            yield box
         finally:
-            self._followers[run] -= 1
-            if not self._followers[run]:
-                del self._followers[run], self.parts[run]
+            self.boxes[run] = [each for each in self.boxes[run] if each is not box]
+            if not self.boxes[run]:
+                del self.boxes[run]
 
 
 class RunService:
@@ -613,24 +615,25 @@ class RunService:
 
     # --- events ---------------------------------------------------------------------------------------------------------------
 
-    async def events(self, caller: Caller, run: str | None, after: int = 0) -> AsyncIterator[NumberedEvent]:
+    async def events(self, caller: Caller, run: str | None, after: int = 0) -> AsyncGenerator[NumberedEvent]:
         """Yield what happens to a run, or to all that the caller may see, from behind a number on, as it happens.
 
         Numbers of a run count the events of its trace; where some are lost, there is a `gap`. It ends with the run.
         A `partial` is what a model has written so far: it has the number of the event before it, and is nowhere kept.
         """
         source = self._events_of_all(caller, after) if run is None else self._events_of(caller, run, after)
-        async for event in source:
-            yield event
+        async with aclosing(source) as events:
+            async for event in events:
+                yield event
 
-    async def _events_of(self, caller: Caller, run: str, after: int) -> AsyncIterator[NumberedEvent]:
+    async def _events_of(self, caller: Caller, run: str, after: int) -> AsyncGenerator[NumberedEvent]:
         report = await self._seen(caller, run)
         yield NumberedEvent(after, "snapshot", standing_json(report))
         status, looked, woken, reading = report.status, monotonic(), True, TraceReading(self.engine, run, after)
-        with self.hub.following(run) as parts:
+        with self.hub.following(run) as box:
             while True:
                 found = await asyncio.to_thread(reading.events)
-                for event in (*found, *reading.parts(parts)):
+                for event in (*found, *reading.parts(box)):
                     yield event
                 if found or woken or monotonic() > looked + _LOOK_ANYWAY:
                     report, looked = await self._seen(caller, run), monotonic()
@@ -642,28 +645,34 @@ class RunService:
                         yield NumberedEvent(reading.after, "status", standing_json(report))
                     if ended:
                         return
-                woken = await self.hub.wait(run, max(_LOOK, len(self.hub.parts) / _LOOKS))
+                woken = await self.hub.wait(run, max(_LOOK, len(self.hub.boxes) / _LOOKS))
 
-    async def _events_of_all(self, caller: Caller, after: int) -> AsyncIterator[NumberedEvent]:
+    async def _events_of_all(self, caller: Caller, after: int) -> AsyncGenerator[NumberedEvent]:
         first, last = await asyncio.to_thread(self.records.feed_bounds)
         if after and (after + 1 < first or after > last):
             yield NumberedEvent(max(first - 1, 0), "gap", {"after": after, "before": first})
             after = max(first - 1, 0)
         every = caller.may_any(_SEES, "")
-        while True:
-            for change in await asyncio.to_thread(self.records.feed, after):
-                after = change.number
-                if every or caller.may_any(_SEES, change.program):
-                    body: JsonObject = {"run": change.run, "program": change.program, "at": change.at, **change.body}
-                    yield NumberedEvent(change.number, change.kind, body)
-            await self.hub.wait(None, _LOOK)
+        with self.hub.following(None) as box:
+            while True:
+                for change in await asyncio.to_thread(self.records.feed, after):
+                    after = change.number
+                    if every or caller.may_any(_SEES, change.program):
+                        body: JsonObject = {"run": change.run, "program": change.program, "at": change.at, **change.body}
+                        yield NumberedEvent(change.number, change.kind, body)
+                while box:
+                    part = box.pop(next(iter(box)))
+                    row = await asyncio.to_thread(self.records.run, part.run)
+                    if row is not None and (every or caller.may_any(_SEES, row.program)):
+                        yield NumberedEvent(after, "partial", {"program": row.program, **part_json(part)})
+                await self.hub.wait(None, _LOOK)
 
     # --- what is shared -------------------------------------------------------------------------------------------------------
 
     async def begin(self) -> None:
         """Use the loop that runs now, and look for runs that others have changed, until `close`."""
         self.hub.bind()
-        self._looking = asyncio.create_task(self._look())
+        self._looking = asyncio.gather(self._look(), self._hear())
 
     async def close(self) -> None:
         """Leave what runs: its engine keeps it."""
@@ -688,6 +697,15 @@ class RunService:
                     report = await self.engine.show(run)
                     await self._note(report)
                     await self._finish_votes(report)
+
+    async def _hear(self) -> None:
+        """Take in what models write in runs that other processes carry, while somebody here follows them."""
+        while isinstance(self.engine, TracedEngine):
+            await asyncio.sleep(TOLD_PAUSE)
+            if followed := [run or "" for run in self.hub.boxes]:
+                with suppress(Exception):  # the whole answers come in any case
+                    for part in await asyncio.to_thread(self.engine.parts_of, followed):
+                        self.hub.take(part)
 
     def _known_programs(self) -> list[str]:
         return list(self.launchers)

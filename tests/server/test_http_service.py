@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import subprocess
+import sys
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,7 @@ from serving import ANN, ANSWER, BOB, BOSS, CAT, client, go, opened, person, ser
 
 from instrc import Reply, Request, Sample
 from instrc.runtime.models.partial import AnswerPart
+from instrc.server.run_service import NumberedEvent  # the service, in the process of the test
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
@@ -202,7 +207,47 @@ def test_a_stream_shows_what_a_model_has_written_so_far(tmp_path: Path, monkeypa
             assert part.body["complete"] == []
 
     go(body())
-    assert not made.hub.parts  # nobody follows any more
+    assert not made.hub.boxes  # nobody follows any more
+
+
+@pytest.mark.parametrize("store", ["durable", "postgres"], indirect=True)
+def test_a_stream_shows_what_a_model_of_another_process_has_written(store: tuple[str, Any], tmp_path: Path) -> None:
+    (name, place), enough = store, tmp_path / "enough"
+    made = service(place, name=name, records=str(place))
+
+    async def parts(run: str | None, caller: Any = BOSS) -> list[NumberedEvent]:
+        found: list[NumberedEvent] = []
+        async with aclosing(made.events(caller, run)) as events:
+            async for event in events:
+                found += [event] if event.kind == "partial" else []
+                if len(found) == 3:
+                    break
+        return found
+
+    async def body() -> None:
+        async with opened(made):
+            everything = asyncio.create_task(parts(None))
+            nothing = asyncio.create_task(parts(None, CAT))  # who may see no run
+            run = (await made.start(BOSS, "letter", "write")).report.run
+            first, *_, last = [*await parts(run), *await everything]
+            assert (first.body["run"], first.body["steps"], first.body["complete"]) == (run, ["step1_draft"], [])
+            assert (last.body["run"], last.body["program"]) == (run, "letter")
+            assert re.fullmatch(r"\{'step1_draft': \{'text': 'x+'\}\}", str(last.body["value"]))
+            assert not nothing.done()
+            nothing.cancel()
+            enough.touch()
+            await settled(made, run, "waiting")
+            await asyncio.gather(nothing, return_exceptions=True)
+            assert not made.hub.boxes
+
+    command = [sys.executable, str(Path(__file__).with_name("writing_slowly.py")), str(place), str(enough)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as worker:
+        try:
+            assert worker.stderr is not None
+            assert "ready" in worker.stderr.readline()
+            go(body())
+        finally:
+            worker.kill()
 
 
 def test_a_stream_reads_only_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

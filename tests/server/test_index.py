@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
 import pytest
 import sqlalchemy as sa
+from postgres_server import Database
 from serving import ANSWER, BOB, BOSS, asking, go, launcher, opened, service
 
 from instrc.problems.problem import CompileError
@@ -65,6 +69,32 @@ def test_lists_read_an_index_and_sort_nothing(tmp_path: Path) -> None:
         assert len(made.runs(status="waiting", before=(5000.0, "r5000"))) == 50
         assert len(made.questions(who=["ann"], after=(5000.0, "r5000", "q"))) == 50
         assert perf_counter() - began < 2
+    finally:
+        made.close()
+
+
+def test_a_reader_of_the_feed_misses_nothing_of_a_slower_writer(postgres_server: Database) -> None:
+    made = records.Records(postgres_server.fresh())
+    slow_one, go_on = threading.Event(), threading.Event()
+
+    @sa.event.listens_for(made.engine, "commit")
+    def wait(_connection: sa.Connection) -> None:
+        if not slow_one.is_set():
+            slow_one.set()
+            assert go_on.wait(20)
+
+    try:
+        with ThreadPoolExecutor() as pool:
+            slow = pool.submit(made.tell, records.RunChange("run.started", "slow", "p"))
+            assert slow_one.wait(20)
+            quick = pool.submit(made.tell, records.RunChange("run.started", "quick", "p"))
+            wait_for([quick], timeout=0.5)
+            seen = made.feed(0)
+            go_on.set()
+            slow.result()
+            quick.result()
+        seen += made.feed(max((each.number for each in seen), default=0))
+        assert [each.run for each in seen] == ["slow", "quick"]
     finally:
         made.close()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -44,6 +44,7 @@ from instrc.runtime.engine import (
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Author, Outcome, PinnedPlan, State
 from instrc.runtime.journal import Journal
+from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.runtime.traces import Event, Sink, forget_trace, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
@@ -197,8 +198,9 @@ class DurableEngine(TracedEngine):
 
     def __init__(self, where: Path | str | None, equip: Equip, **options: Unpack[EngineOptions]) -> None:
         self.location: RunStore = store_of(where)
-        super().__init__(self.location.folder, equip, options)
         self.asker: StoreClient = StoreClient(self.location)
+        self._parts: store.PartExchange = store.PartExchange(self.asker.db)
+        super().__init__(self.location.folder, equip, {**options, "parts": self._parts.beside(options.get("parts"))})
         self._runner: Runner | None = None
         self._shares: bool = False
         """Whether it works beside other workers of the store."""
@@ -209,6 +211,11 @@ class DurableEngine(TracedEngine):
         self._events.flush()
         with self._reading() as engine:
             return store.trace_from(self.location, engine, run, place)
+
+    def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:
+        """Return what other processes have written since the last time of answers in some runs, in all where one is ""."""
+        with self._reading() as engine:
+            return self._parts.read(engine, runs)
 
     def sink(self) -> Sink:
         """Return what takes the events of runs: the traces, in the folder or on the server, then whoever watches."""
@@ -461,6 +468,7 @@ class DurableEngine(TracedEngine):
         """Leave the runs as they are, and give the store free."""
         self._close_runner()
         self._events.close()
+        self._parts.close()
         self.asker.close()
 
     def _close_runner(self) -> None:

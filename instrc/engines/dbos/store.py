@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from secrets import token_hex
+from time import time
 from typing import Final, Literal, TypeAlias
 from zlib import compress, decompress
 
@@ -20,9 +22,11 @@ from instrc.engines.stores import RunStore, store_of
 from instrc.problems.problem import CompileError
 from instrc.runtime.engine import LaunchDocument, UnreachableError
 from instrc.runtime.interpreter.documents import Result
+from instrc.runtime.models.partial import AnswerPart, TellPart
+from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, is_event, read_events, trace_file
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, as_object
+from instrc.text.jsonvalue import Json, as_array, as_object, as_texts
 
 APPLICATION = "instrc"
 QUEUE = "instrc"
@@ -32,13 +36,14 @@ SERIALIZER = DBOSPortableJSONSerializer()
 
 
 def close_engine(engine: sa.Engine) -> None:
-    """Close all connections to a store, those as well that a thread still uses and gives back later; it may be used again."""
+    """Close all connections to a store, those as well that a thread still uses, or takes now, and gives back later."""
     left = engine.pool
     engine.dispose()
+    for pool in (left, engine.pool):
 
-    @sa.event.listens_for(left, "checkin")
-    def end(_connection: object, record: sa.pool.ConnectionPoolEntry) -> None:
-        record.invalidate()
+        @sa.event.listens_for(pool, "checkin")
+        def end(_connection: object, record: sa.pool.ConnectionPoolEntry) -> None:
+            record.invalidate()
 
     left.dispose()  # what was given back between the two
 
@@ -121,7 +126,7 @@ class Letter:
 
 def create(engine: sa.Engine) -> None:
     """Make the tables, if they are not there."""
-    for table in (_TABLE, _EVENTS):
+    for table in (_TABLE, _EVENTS, _PARTS):
         table.create(engine, checkfirst=True)
 
 
@@ -158,8 +163,9 @@ def forget(engine: sa.Engine, runs: list[str]) -> None:
     """Delete the letters to runs, and their events."""
     with engine.begin() as connection:
         connection.execute(sa.delete(_TABLE).where(_TABLE.c.run.in_(runs)))
-        if sa.inspect(connection).has_table(_EVENTS.name):
-            connection.execute(sa.delete(_EVENTS).where(_EVENTS.c.run.in_(runs)))
+        for table in (_EVENTS, _PARTS):
+            if sa.inspect(connection).has_table(table.name):
+                connection.execute(sa.delete(table).where(table.c.run.in_(runs)))
 
 
 # The traces of a store on a server: a table beside the mail, so that every machine shows them. Those of a folder lie in it.
@@ -175,6 +181,15 @@ _EVENTS = sa.Table(
     sa.Column("body", sa.LargeBinary, nullable=False),
 )
 """`run` is the one that has begun all others; `body` is the JSON of an event, deflated."""
+
+
+def write_in_order(connection: sa.Connection, table: sa.Table) -> None:
+    """Let nobody else add rows to a table until the transaction ends.
+
+    Else a server would show a number before a lower one, and whoever reads on behind the higher one would miss the other.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(CAST(:name AS regclass)::oid::bigint)"), {"name": table.name})
 
 
 def trace_from(store: RunStore, engine: sa.Engine, run: str, place: int = 0) -> tuple[list[Event], int]:
@@ -201,6 +216,7 @@ def insert_events(engine: Callable[[], sa.Engine], events: list[Event]) -> str |
     rows = [{"run": each["run"].partition("/")[0], "body": compress(dumps(each, indent=False).encode())} for each in events]
     try:
         with engine().begin() as connection:
+            write_in_order(connection, _EVENTS)
             connection.execute(sa.insert(_EVENTS), rows)
     except sa.exc.SQLAlchemyError as error:
         return reason_of(error)
@@ -214,6 +230,119 @@ _VALUES = sa.Table(
     sa.Column("body", sa.LargeBinary, nullable=False),
 )
 """Large values of runs that are kept elsewhere, by their hash."""
+
+
+# What models have written so far, for processes in which somebody follows a run that another one carries: nothing of it lasts.
+
+
+PARTS_PAUSE: Final = 0.2
+"""Seconds between two writes of parts, or two looks for them."""
+_FOLLOWED = 10.0
+"""Seconds for which it counts that a run is followed."""
+_STALE_PARTS = 300.0
+"""Seconds after which anybody deletes what is left."""
+_CLOSING = 5.0
+"""Seconds to wait for a write at the end."""
+_PARTS = sa.Table(
+    "instrc_parts",
+    sa.MetaData(),
+    sa.Column("process", sa.String(16), primary_key=True),
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("run", sa.Text, nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("body", sa.LargeBinary),
+)
+"""What a process tells of an answer, with the key of that; without a body, that somebody there follows a run, or all ("")."""
+
+
+class PartExchange:
+    """Tells other processes what models write here, if somebody there follows the run, and reads what is written there."""
+
+    def __init__(self, engine: Callable[[], sa.Engine]) -> None:
+        """`engine` is asked each time: the store may have been closed and opened again."""
+        self._engine = engine
+        self._process = token_hex(8)
+        self._newest: dict[str, AnswerPart] = {}
+        self._timer: threading.Timer | None = None
+        self._gate = threading.Lock()
+        self._unheard = 0.0
+        self._told: tuple[float, frozenset[str]] = (0.0, frozenset())
+        self._seen: dict[tuple[str, str], float] = {}
+
+    def beside(self, heard: TellPart | None) -> TellPart | None:
+        """Return what tells parts here and to other processes; nothing where nobody listens."""
+        if heard is None:
+            return None
+
+        def tell(part: AnswerPart) -> None:
+            heard(part)
+            self.take(part)
+
+        return tell
+
+    def take(self, part: AnswerPart) -> None:
+        """Take a part in; the newest one of each answer is written a moment later."""
+        with self._gate:
+            self._newest[part.key] = part
+            if self._timer is None:
+                self._timer = threading.Timer(PARTS_PAUSE, self._write)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def _write(self) -> None:
+        with self._gate:
+            newest, self._newest, self._timer = self._newest, {}, None
+        now = time()
+        if now < self._unheard:
+            return
+        wanted = sa.select(_PARTS.c.run).where(_PARTS.c.body.is_(None), _PARTS.c.at > now - _FOLLOWED)
+        with suppress(sa.exc.SQLAlchemyError), self._engine().begin() as connection:  # the whole answer follows
+            followed = set(connection.execute(wanted.where(_PARTS.c.process != self._process)).scalars())
+            heard = [part for part in newest.values() if {"", part.run} & followed]
+            if heard:
+                self._replace(connection, [(part.key, part.run, _body_of(part)) for part in heard])
+            else:
+                self._unheard = now + 1
+
+    def _replace(self, connection: sa.Connection, rows: list[tuple[str, str, bytes | None]]) -> None:
+        now, own = time(), sa.and_(_PARTS.c.process == self._process, _PARTS.c.key.in_([key for key, _, _ in rows]))
+        connection.execute(sa.delete(_PARTS).where(sa.or_(own, _PARTS.c.at < now - _STALE_PARTS)))
+        made = [{"process": self._process, "key": key, "run": run, "at": now, "body": body} for key, run, body in rows]
+        connection.execute(sa.insert(_PARTS), made)
+
+    def read(self, engine: sa.Engine, runs: Collection[str]) -> list[AnswerPart]:
+        """Return what other processes have written since the last time of answers in some runs, in all where one is ""."""
+        now, wanted = time(), frozenset(runs)
+        known = sa.select(_PARTS.c.process, _PARTS.c.key, _PARTS.c.at)
+        known = known.where(_PARTS.c.body.is_not(None), _PARTS.c.process != self._process)
+        known = known if "" in wanted else known.where(_PARTS.c.run.in_(wanted))
+        with suppress(sa.exc.SQLAlchemyError), engine.begin() as connection:  # tables may be made by an earlier release
+            if now > self._told[0] + _FOLLOWED / 3 or not wanted <= self._told[1]:
+                self._replace(connection, [(f"!{run}", run, None) for run in wanted])
+                self._told = now, wanted
+            before, self._seen = self._seen, {(row.process, row.key): row.at for row in connection.execute(known)}
+            new = [key for key, at in self._seen.items() if before.get(key) != at]
+            query = sa.select(_PARTS.c.key, _PARTS.c.body).where(sa.tuple_(_PARTS.c.process, _PARTS.c.key).in_(new))
+            return [_part_of(row.key, row.body) for row in connection.execute(query)] if new else []
+        return []
+
+    def close(self) -> None:
+        """Write no more."""
+        with self._gate:
+            timer, self._newest = self._timer, {}
+        if timer is not None:
+            timer.cancel()
+            timer.join(_CLOSING)
+
+
+def _body_of(part: AnswerPart) -> bytes:
+    said: Json = [[*part.steps], part.value, [*part.complete]]
+    return compress(dumps(redacted(said), indent=False).encode())
+
+
+def _part_of(key: str, body: bytes) -> AnswerPart:
+    steps, value, complete = as_array(loads(decompress(body)))
+    return AnswerPart(key, tuple(as_texts(steps)), value, tuple(as_texts(complete)))
 
 
 class SharedDatabase:

@@ -31,6 +31,11 @@ class AnswerPart:
     complete: tuple[str, ...]
     """The members of the value that do not change any more, unless the model is asked again."""
 
+    @property
+    def run(self) -> str:
+        """The run that has begun all others."""
+        return self.key.partition("/")[0]
+
 
 TellPart: TypeAlias = Callable[[AnswerPart], object]
 """Is told the parts of answers, from any thread."""

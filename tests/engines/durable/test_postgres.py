@@ -6,18 +6,21 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Timer
+from threading import Event, Timer
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from postgres_server import Database, postgres
 from written_processes import DECISION, call, chunk, process, step
 
 import instrc
 from instrc import ModelError
+from instrc.engines.dbos.store import SharedDatabase  # two writers in one process
 from instrc.engines.launch import request_table  # what the settings of a project say of models
 from instrc.runtime.models.catalogue import model_of
 from instrc.runtime.models.fallback import Limited, turn  # what all machines share
+from instrc.runtime.traces import event_of
 from instrc.text.jsontext import dumps, loads
 from instrc.vibes.settings import read_settings
 
@@ -43,6 +46,34 @@ def test_commands_find_a_store_by_its_url(tmp_path: Path, postgres_server: Datab
     done = said(tmp_path, *line)
     assert loads(done.stdout)["status"] == "done", done.stderr
     assert "no-such-question" in said(tmp_path, *line).stderr
+
+
+def test_a_trace_of_two_writers_is_read_in_order(postgres_server: Database) -> None:
+    url = postgres_server.fresh()
+    slow, quick, reader = (SharedDatabase(url) for _ in range(3))
+    reader.read("r")  # which makes the tables
+    slow_one, go_on = Event(), Event()
+
+    @sa.event.listens_for(slow._db(), "commit")
+    def wait(_connection: sa.Connection) -> None:
+        if not slow_one.is_set():
+            slow_one.set()
+            assert go_on.wait(20)
+
+    try:
+        slow.write(event_of("r", "asked", "slow", {}))
+        assert slow_one.wait(20)
+        quick.write(event_of("r", "asked", "quick", {}))
+        quick.write.flush(0.5)
+        seen, place = reader.read("r")
+        go_on.set()
+        slow.write.flush()
+        quick.write.flush()
+        seen += reader.read("r", place)[0]
+        assert [each.get("id") for each in seen] == ["slow", "quick"]
+    finally:
+        for each in (slow, quick, reader):
+            each.close()
 
 
 def test_a_trace_and_what_was_used_are_known_on_every_machine(
