@@ -66,8 +66,10 @@ def test_it_goes_on_with_the_run_when_the_other_process_has_ended(tmp_path: Path
 
 
 def test_the_lock_of_a_server_is_held_as_long_as_its_connection() -> None:
-    connection = sa.create_engine("sqlite://").connect()
+    engine = sa.create_engine("sqlite://")
+    connection = engine.connect()
     lock = ServerLock(connection)
     assert lock.is_locked
     connection.close()
     assert not lock.is_locked
+    engine.dispose()
