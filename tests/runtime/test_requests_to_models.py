@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from standins import FILLED, KEY, SCHEMA, SHAPES, Standin, ask, completion
+from standins import FILLED, KEY, SCHEMA, SHAPES, VARIABLES, Standin, ask, completion
 
 import instrc
 from instrc import CompileError, ModelError, Reply, Request, Tool, lower
@@ -447,3 +447,13 @@ def test_settings_of_a_run_are_checked_and_limit_its_attempts() -> None:
     with pytest.raises(instrc.CompileError) as raised:
         instrc.run(PROGRAM, "x", model=model, settings={"temprature": 0, "seed": "x"})
     assert [problem.word for problem in raised.value.problems] == ["temprature", "seed"]
+
+
+@pytest.mark.parametrize("kind", ["llamacpp", "ollama"])
+def test_where_no_server_answers_the_error_says_where_it_was_looked_for(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip({"llamacpp": "openai"}.get(kind, kind))
+    monkeypatch.setenv(VARIABLES[kind][1], "http://ann:secret@127.0.0.1:9")
+    with pytest.raises(ModelError, match=r"no answer from 127\.0\.0\.1:9 \(.*onnect") as raised:
+        asyncio.run(model_of(f"{kind}:m", Path()).answer(Request("run/llmContext1", "read", "Read.", SCHEMA)))
+    assert raised.value.code == "unreachable"
+    assert "secret" not in str(raised.value)

@@ -225,6 +225,7 @@ class Ollama(Provider):
     target: ClassVar[str] = "ollama-output"
     package: ClassVar[str] = "ollama"
     url: ClassVar[str] = "OLLAMA_HOST"
+    usual_url: ClassVar[str | None] = "http://127.0.0.1:11434"
     envelope: ClassVar[str] = "message"
     tokens: ClassVar[TokenNames] = (None, "prompt_eval_count", "eval_count")
     names: ClassVar[Mapping[str, str]] = {
@@ -301,7 +302,6 @@ class OpenAI(Provider):
     extra: ClassVar[str | None] = "openai"
     key: ClassVar[str | None] = "OPENAI_API_KEY"
     url: ClassVar[str] = "OPENAI_BASE_URL"
-    usual_url: ClassVar[str | None] = None
     names: ClassVar[Mapping[str, str]] = {
         "max_tokens": "max_completion_tokens",
         "temperature": "temperature",

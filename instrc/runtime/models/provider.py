@@ -105,6 +105,8 @@ class Provider(ABC):
     """The environment variable that holds the key, where one is needed."""
     url: ClassVar[str]
     """The environment variable that names another server."""
+    usual_url: ClassVar[str | None] = None
+    """Where a server on this machine is, if no other is named."""
     envelope: ClassVar[str] = "choices"
     """The member of an answer that holds what the model has written."""
     tokens: ClassVar[TokenNames] = ("usage", "prompt_tokens", "completion_tokens")
@@ -204,7 +206,11 @@ class Provider(ABC):
         except ModelError:
             raise
         except Exception as error:
-            raise as_model_error(error) from error
+            found = as_model_error(error)
+            if found.code == "unreachable" and (url := base_url_from(self.url) or self.usual_url):
+                where = url.rpartition("@")[2].rpartition("//")[2]  # without a name and a password
+                found = ModelError(f"no answer from {where} ({found})", code=found.code, retry=True)
+            raise found from error
 
     async def _sent(self, client: Client, asked: ProviderRequest, told: Told | None) -> Json:
         """Send a request; a server that is loading its model is waited for."""
