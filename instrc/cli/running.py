@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from instrc.engines.prepare import Prepared
-    from instrc.runtime.engine import Engine, EngineOptions, Keep, People, RunReport
+    from instrc.runtime.engine import Engine, EngineOptions, Keep, People, Question, RunReport
     from instrc.runtime.models.partial import AnswerPart
 
 
@@ -237,6 +237,11 @@ CODES = {"failed": PROBLEMS, "waiting": 3, "held": 4, "stopped": 5, "cancelled":
 """The exit codes of commands that carry a run, by how it stands then."""
 
 
+def step_asked(question: Question) -> str:
+    """Return by which name a question is answered: that of its step, if it has one."""
+    return question.steps[0] if question.steps and question.id != "limit" else question.id
+
+
 def _next_steps(report: RunReport, where: str) -> Iterator[str]:
     """Yield what can be done with a run that has not come to its end."""
     run = report.run
@@ -248,7 +253,7 @@ def _next_steps(report: RunReport, where: str) -> Iterator[str]:
             yield f"{run} has failed at {place}; its traceback: instrc trace {run}{where}"
         yield f"when the cause is mended, go on: instrc retry {run}{where}"
     for question in report.questions if report.status == "held" else report.questions[:1]:
-        step = question.steps[0] if question.steps and question.id != "limit" else question.id
+        step = step_asked(question)
         if question.by != "operator":
             yield f"{run} waits for an answer: instrc answer {run} {step}{where} --data …"
             continue

@@ -12,7 +12,7 @@ import typer
 
 from instrc.cli.options import EngineName, OutputFile, ProblemFormat, Quiet, RunId, Store, exit_on_problems, refuse_use
 from instrc.cli.output import PROBLEMS, Format, deliver_text, show, verdict
-from instrc.cli.running import deliver, engine, report_as_json, run_to_end, store_place
+from instrc.cli.running import deliver, engine, report_as_json, run_to_end, step_asked, store_place
 from instrc.cli.terminal import write, write_error, write_report
 from instrc.runtime.traces import read_events, spans_of, usage_in
 from instrc.text.jsontext import dumps
@@ -77,8 +77,10 @@ def runs_command(
             write(f"{dumps({**report_as_json(report), 'began': report.began, 'ended': report.ended}, indent=False)}\n")
             continue
         began = datetime.fromtimestamp(report.began or 0, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
-        waits = ", ".join(question.id for question in report.questions)
-        more = f"  waits for {waits}" if waits else ""
+        steps = [step_asked(question) for question in report.questions]
+        asked = zip(report.questions, steps, strict=True)
+        waits = ", ".join(step if steps.count(step) == 1 else question.id for question, step in asked)
+        more = f"  {'held by' if report.status == 'held' else 'waits for'} {waits}" if waits else ""
         origin = f"  {report.origin}" if report.forked else ""
         write_report(f"{began}  {report.status:<9}  {'  ' * depth}{report.run}{more}{origin}\n")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import time
 from pathlib import Path
@@ -340,7 +341,7 @@ def test_items_that_wait_for_a_person_can_be_answered(project: Path, capsys: pyt
     assert main(["answer", "ask.1", "approve", "--data", '{"decision": "Approve"}']) == 0
     capsys.readouterr()
     assert main(["runs"]) == 0
-    assert "ask.0" in capsys.readouterr().out
+    assert re.search(r"ask\.0  waits for step1_approve\n", capsys.readouterr().out), "the name by which it is answered"
 
 
 @pytest.mark.parametrize(
