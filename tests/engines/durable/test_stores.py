@@ -173,11 +173,11 @@ def test_a_store_that_is_closed_leaves_no_connection_open_that_a_thread_gives_ba
     late.close()
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         raw.cursor()
-    with opened.connect() as again:
-        kept = again.connection.dbapi_connection
-    with opened.connect() as again:  # it is used again as before: what is given back is kept
-        assert again.connection.dbapi_connection is kept
-    close_engine(opened)
+    with opened.connect() as later:  # a thread that had not begun yet: what it gives back is closed too
+        taken = later.connection.dbapi_connection
+    assert taken is not None
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        taken.cursor()
 
 
 def test_a_database_is_named_by_its_url_and_its_password_is_never_shown() -> None:
