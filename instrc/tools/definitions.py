@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from instrc.schema.vocabulary import JSON_SCHEMA
 from instrc.text.arguments import excerpt
 from instrc.text.jsontext import loads
-from instrc.text.jsonvalue import Json, JsonObject, JsonSyntaxError, Location, as_object
+from instrc.text.jsonvalue import Json, JsonObject, JsonSyntaxError, Location, as_object, mapping
 
 LEVELS: Final = 100
 """Of wrappings, one inside the other."""
@@ -33,6 +34,36 @@ PARAMETER_WORDS: Final = frozenset({*SCHEMA_WORDS, *_OF_DATA_SETS, *TWO_LISTS, "
 RESULTS: Final = ("outputSchema", "output_schema", "response", "responseJsonSchema", "returns")
 _OF_A_FUNCTION = frozenset({*NAMES, *RESULTS, "title", "description", "strict", "type", "required", "annotations", "_meta"})
 """Members that make a function of a name even where nothing is said of parameters."""
+
+_NOT_BESIDE_A_SCHEMA = JSON_SCHEMA - {"title", "description", "type", "examples", "deprecated"}
+"""Keywords that a tool does not have beside its schema."""
+CARRIED_OUT_BY_THE_CALLER: Final = frozenset({"function", "custom", "object", "json_schema"})
+"""What the `type` of a tool says if its caller carries it out, not the provider."""
+OBJECTS_BESIDE_THE_SCHEMA: Final = frozenset(
+    {"annotations", "_meta", "outputSchema", "response", "responseJsonSchema", "return_parameters", "cache_control"}
+)
+"""Members of a tool that hold objects, none of which is the schema of its arguments."""
+EXAMPLES: Final = ("input_examples", "few_shot_examples")
+_ASKING = ("elicitation/create", "sampling/createMessage")
+"""Requests of servers of MCP that hold a schema, or tools."""
+_OF_QUESTIONS = frozenset({"message", "mode", "url", "elicitationId", "elicitation_id", "requestState", "_meta", "meta", "task"})
+
+
+class ToolWords(NamedTuple):
+    """What the objects of a library call the parts of a tool."""
+
+    schema: str
+    name: str = "name"
+    description: str = "description"
+
+
+OBJECTS: Final = (
+    ToolWords("args_schema"),  # LangChain
+    ToolWords("parameters_json_schema"),  # pydantic-ai
+    ToolWords("params_json_schema"),  # OpenAI Agents SDK
+    ToolWords("input_schema"),  # functions that Anthropic's library makes tools of
+    ToolWords("inputs"),  # smolagents
+)
 
 
 class ToolDefinition(NamedTuple):
@@ -69,6 +100,26 @@ def unpacked(text: Json) -> Json:
         return None
 
 
+def message_of_a_server(value: JsonObject) -> JsonObject:
+    """Return what a message of MCP holds that may be tools or a question, else the value itself; `TypeError` if it holds none."""
+    if value.get("method") in _ASKING and isinstance(params := value.get("params"), dict):
+        return params
+    if "jsonrpc" in value and not isinstance(value.get("result"), dict):
+        message = "a message of JSON-RPC without a `result` has no tools: give the answer to `tools/list`"
+        raise TypeError(message)
+    return value
+
+
+def asked_schema(value: JsonObject) -> JsonObject | None:
+    """Return the schema of the answer to a question of MCP, `None` if it is none; `TypeError` if it asks for no value."""
+    if isinstance(asked := value.get("requestedSchema", value.get("requested_schema")), dict):
+        return asked
+    if isinstance(value.get("message"), str) and value.keys() <= _OF_QUESTIONS:
+        message = "a question of MCP without a `requestedSchema` asks for no value: show its `message` to a person"
+        raise TypeError(message)
+    return None
+
+
 def is_definition(value: JsonObject) -> bool:
     """Tell whether an object is a tool itself, and neither a wrapping nor a tool that its provider carries out."""
     has_schema = not PARAMETER_WORDS.isdisjoint(value)
@@ -77,6 +128,36 @@ def is_definition(value: JsonObject) -> bool:
     provider = value.get("type").__class__ is str and value["type"] not in {"function", "custom", "object"} and not has_schema
     bare = named and (value.keys() <= _OF_A_FUNCTION or "description" in value or value.get("type") in ("function", "custom"))
     return (has_schema or bare) and not (wraps or provider)
+
+
+def of_provider(document: JsonObject) -> tuple[str, str] | None:
+    """Return what a tool or a list of tools is called, and the kind of import that reads it; `None` for anything else."""
+    is_named, is_no_schema = isinstance(document.get("name"), str), document.keys().isdisjoint(_NOT_BESIDE_A_SCHEMA)
+    holds = {word for word, value in document.items() if isinstance(value, dict)}
+    version, tools = document.get("openapi", document.get("swagger")), document.get("tools")
+    if document.get("type") == "function":
+        is_openai = "function" in holds or {"name", "parameters"} <= document.keys()
+    else:
+        is_openai = "parameters" in holds and is_named and is_no_schema
+    if is_no_schema:
+        declared = document.get("functionDeclarations", document.get("function_declarations"))
+        typed = str(mapping(document.get("parameters")).get("type", "")).isupper()
+        whole = document.get("parametersJsonSchema", document.get("parameters_json_schema"))
+        if isinstance(declared, list) or (is_named and (typed or isinstance(whole, dict))):
+            return "a Gemini tool", "mcp"
+        if isinstance(document.get("toolSpec", document.get("toolConfig")), dict):
+            return "a Bedrock tool", "mcp"
+    if is_openai:
+        return "an OpenAI tool", "openai"
+    if is_no_schema and is_named and "input_schema" in holds:
+        return "an Anthropic tool", "anthropic"
+    if is_no_schema and is_named and "inputSchema" in holds:
+        return "an MCP tool", "mcp"
+    if isinstance(version, str) and "paths" in holds:
+        return "an OpenAPI document", "openapi"
+    if is_no_schema and isinstance(tools, list) and tools and all(isinstance(tool, dict) for tool in tools):
+        return "a list of tools", "mcp"
+    return None
 
 
 def definition(value: JsonObject, *, of_data_sets: bool = False) -> ToolDefinition:

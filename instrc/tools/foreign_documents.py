@@ -7,13 +7,12 @@ from msgspec import Struct
 from instrc.schema.kinds import TYPES
 from instrc.schema.vocabulary import JSON_SCHEMA, KNOWN
 from instrc.schema.walk import is_schema
-from instrc.text.jsonvalue import Json, mapping
+from instrc.text.jsonvalue import Json
+from instrc.tools import definitions
 
 _SAYING = JSON_SCHEMA - {"title", "description", "id", "default", "examples", "format", "type", "pattern", "items", "required"}
 """Keywords that hardly anybody gives to a property of their own."""
 _OF_SCHEMAS = _SAYING | {"$schema"}
-_SAYING_OF_TOOLS = JSON_SCHEMA - {"title", "description", "type", "examples", "deprecated"}
-"""Keywords that a tool does not have beside its schema."""
 _MARKS = frozenset(
     [
         *("functionDeclarations", "function_declarations", "parameters", "parametersJsonSchema", "parameters_json_schema"),
@@ -39,7 +38,7 @@ def foreign(document: Json, file: str) -> Foreign | None:
         return None
     if _MARKS.isdisjoint(document) and not _OF_SCHEMAS.isdisjoint(document):
         return None  # as most are
-    if (tool := _tool_of_provider(document)) is not None:
+    if (tool := definitions.of_provider(document)) is not None:
         kind, importer = tool
         return Foreign(kind, f"`instrc import {importer} {file} -o schemas/` makes a vibe of it", importer)
     if isinstance(document.get("schema"), dict):
@@ -52,36 +51,6 @@ def foreign(document: Json, file: str) -> Foreign | None:
         return Foreign("a map of properties", 'write `{ "type": "object", "properties": { … } }` around it')
     if isinstance(document.get("program"), str | list | dict) and not document.keys() & JSON_SCHEMA - {"title", "description"}:
         return Foreign("a program written as JSON", "write programs as text, in a file that ends in `.aug`")
-    return None
-
-
-def _tool_of_provider(document: dict[str, Json]) -> tuple[str, str] | None:
-    """Return what a tool or a list of tools is called, and the kind of import that reads it; `None` for anything else."""
-    is_named, is_no_schema = isinstance(document.get("name"), str), document.keys().isdisjoint(_SAYING_OF_TOOLS)
-    holds = {word for word, value in document.items() if isinstance(value, dict)}
-    version, tools = document.get("openapi", document.get("swagger")), document.get("tools")
-    if document.get("type") == "function":
-        is_openai = "function" in holds or {"name", "parameters"} <= document.keys()
-    else:
-        is_openai = "parameters" in holds and is_named and is_no_schema
-    if is_no_schema:
-        declared = document.get("functionDeclarations", document.get("function_declarations"))
-        typed = str(mapping(document.get("parameters")).get("type", "")).isupper()
-        whole = document.get("parametersJsonSchema", document.get("parameters_json_schema"))
-        if isinstance(declared, list) or (is_named and (typed or isinstance(whole, dict))):
-            return "a Gemini tool", "mcp"
-        if isinstance(document.get("toolSpec", document.get("toolConfig")), dict):
-            return "a Bedrock tool", "mcp"
-    if is_openai:
-        return "an OpenAI tool", "openai"
-    if is_no_schema and is_named and "input_schema" in holds:
-        return "an Anthropic tool", "anthropic"
-    if is_no_schema and is_named and "inputSchema" in holds:
-        return "an MCP tool", "mcp"
-    if isinstance(version, str) and "paths" in holds:
-        return "an OpenAPI document", "openapi"
-    if is_no_schema and isinstance(tools, list) and tools and all(isinstance(tool, dict) for tool in tools):
-        return "a list of tools", "mcp"
     return None
 
 

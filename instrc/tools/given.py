@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from instrc.problems.suggest import nearest
 from instrc.process.process import Process
@@ -19,37 +19,9 @@ from instrc.tools.tool import Example, HasTool, Tool, checked_json, checked_tool
 ToolLike: TypeAlias = Mapping[str, object] | bool | Tool | HasTool | Process | LibraryTool | PythonType
 """A schema, a tool as a provider takes it, a compiled artefact, a model, a typed dict, a dataclass, an annotated function."""
 
-_EXAMPLES = ("input_examples", "few_shot_examples")
 _OF_SCHEMAS = frozenset({"properties", "$schema", "$ref", "$defs", "allOf", "anyOf", "oneOf", "items", "enum", "const"})
-_OF_PROVIDERS = frozenset(
-    {"annotations", "_meta", "outputSchema", "response", "responseJsonSchema", "return_parameters", "cache_control"}
-)
-"""Members of a tool that hold objects, none of which is the schema of its arguments."""
-_ASKING = ("elicitation/create", "sampling/createMessage")
-"""Requests of servers of MCP that hold a schema, or tools."""
-_OF_QUESTIONS = frozenset({"message", "mode", "url", "elicitationId", "elicitation_id", "requestState", "_meta", "meta", "task"})
-_OF_FUNCTIONS = frozenset({"function", "custom", "object", "json_schema"})
-"""What the `type` of a tool says if its caller carries it out, not the provider."""
-
 _OF_OBJECTS = frozenset({*definitions.LISTS, *definitions.ONE, *definitions.SCHEMA_WORDS, *_OF_SCHEMAS})
 """Members of which an object of a library has at least one if it is a tool, several, or a schema."""
-
-
-class _ToolWords(NamedTuple):
-    """What the objects of a library call the parts of a tool."""
-
-    schema: str
-    name: str = "name"
-    description: str = "description"
-
-
-_OBJECTS = (
-    _ToolWords("args_schema"),  # LangChain
-    _ToolWords("parameters_json_schema"),  # pydantic-ai
-    _ToolWords("params_json_schema"),  # OpenAI Agents SDK
-    _ToolWords("input_schema"),  # functions that Anthropic's library makes tools of
-    _ToolWords("inputs"),  # smolagents
-)
 
 
 def tool_of(value: object, name: str | None = None) -> Tool:
@@ -160,7 +132,7 @@ def _of_object(value: object, name: str | None) -> list[Tool]:
 
 def _of_library(value: object, name: str | None) -> Tool | None:
     """Read the object of a library by its words for the parts of a tool; `None` if it has none of these."""
-    for words in _OBJECTS:
+    for words in definitions.OBJECTS:
         own, given = attribute(value, words.name), attribute(value, words.schema)
         if isinstance(own, str) and given is not None:
             text = attribute(value, words.description)
@@ -182,17 +154,10 @@ def _in_object(value: JsonObject, name: str | None, level: int) -> list[Tool]:
     """Return the schema or the tool that an object of JSON is, or the tools that it holds; `level` is that of its wrappings."""
     if not _OF_SCHEMAS.isdisjoint(value):
         return [_of_json(value, name)]
-    if value.get("method") in _ASKING and isinstance(params := value.get("params"), dict):
-        value = params
-    elif "jsonrpc" in value and not isinstance(value.get("result"), dict):
-        message = "a message of JSON-RPC without a `result` has no tools: give the answer to `tools/list`"
-        raise TypeError(message)
-    if isinstance(asked := value.get("requestedSchema", value.get("requested_schema")), dict):  # what a server of MCP asks
+    value = definitions.message_of_a_server(value)
+    if (asked := definitions.asked_schema(value)) is not None:
         text = value.get("message")
         return [Tool(name or "tool", asked, text if isinstance(text, str) else None)]
-    if isinstance(value.get("message"), str) and value.keys() <= _OF_QUESTIONS:
-        message = "a question of MCP without a `requestedSchema` asks for no value: show its `message` to a person"
-        raise TypeError(message)
     if definitions.is_definition(value):
         return [_of_definition(value, name)]
     if level > definitions.LEVELS:
@@ -239,13 +204,13 @@ def _of_definition(value: JsonObject, name: str | None) -> Tool:
 def _refuse_hidden_schema(value: Mapping[str, object]) -> None:
     """Raise a `TypeError` for a tool without parameters if it is not one: it is the provider's own, or a member is misspelt."""
     kind = value.get("type")
-    if isinstance(kind, str) and kind not in _OF_FUNCTIONS:
+    if isinstance(kind, str) and kind not in definitions.CARRIED_OUT_BY_THE_CALLER:
         shown = dumps(kind, indent=False)
         message = f"a tool of the type {shown} is carried out by its provider: it has no schema, and is sent as it is"
         raise TypeError(message)
     for word, inner in value.items():
         said = word in definitions.PARAMETER_WORDS and inner is not None
-        if said or (isinstance(inner, dict) and word not in _OF_PROVIDERS):
+        if said or (isinstance(inner, dict) and word not in definitions.OBJECTS_BESIDE_THE_SCHEMA):
             known = " or ".join(f"`{each}`" for each in nearest(word, definitions.SCHEMA_WORDS))
             more = f": did you mean {known}?" if known and word not in definitions.PARAMETER_WORDS else ""
             message = f"`{word}` of {_shown(value)} is not a schema of its arguments{more}"
@@ -261,7 +226,7 @@ def _shown(tool: Mapping[str, object]) -> str:
 def _examples(value: JsonObject) -> list[Example]:
     """Read the examples of a tool; `TypeError` for what is no list of them, or has a request that is no text."""
     found: list[Example] = []
-    for word in _EXAMPLES:
+    for word in definitions.EXAMPLES:
         listed = value.get(word) or []
         if not isinstance(listed, list):
             message = f"`{word}` of {_shown(value)} is not a list of examples"
