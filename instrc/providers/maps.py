@@ -16,6 +16,7 @@ from instrc.schema.wellformed import problems_of
 from instrc.text.arguments import attribute, excerpt
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, is_deeper, listing, mapping
+from instrc.tools.definitions import AS_SENT
 
 # The JSON of codecs: one table for reading, writing and checking.
 #
@@ -344,10 +345,7 @@ _OF_A_RECORD: dict[str, PythonTypes] = {
     "tool": dict,
     "result": dict,
 }
-_OF_A_TOOL = frozenset(
-    {"function", "parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema", "toolSpec"}
-    | {"properties", "json_schema", "functionDeclarations", "function_declarations"}
-)
+_OF_A_TOOL = AS_SENT | {"properties", "json_schema"}
 """Members of a tool as it is sent, or of a schema, either of which is easily taken for its map."""
 
 

@@ -29,6 +29,8 @@ SCHEMA_WORDS: Final = ("parameters", "input_schema", "inputSchema", "parametersJ
 _OF_DATA_SETS = ("args", "arguments")
 """What data sets call it as well; elsewhere these are the arguments of a call."""
 TWO_LISTS: Final = ("required_parameters", "optional_parameters")
+AS_SENT: Final = frozenset({*SCHEMA_WORDS, "function", "toolSpec", "functionDeclarations", "function_declarations"} - {"schema"})
+"""Members that hardly anything but a tool of a provider has."""
 PARAMETER_WORDS: Final = frozenset({*SCHEMA_WORDS, *_OF_DATA_SETS, *TWO_LISTS, "inputs"})
 """All members that say what a tool takes."""
 RESULTS: Final = ("outputSchema", "output_schema", "response", "responseJsonSchema", "returns")

@@ -13,13 +13,7 @@ from instrc.tools import definitions
 _SAYING = JSON_SCHEMA - {"title", "description", "id", "default", "examples", "format", "type", "pattern", "items", "required"}
 """Keywords that hardly anybody gives to a property of their own."""
 _OF_SCHEMAS = _SAYING | {"$schema"}
-_MARKS = frozenset(
-    [
-        *("functionDeclarations", "function_declarations", "parameters", "parametersJsonSchema", "parameters_json_schema"),
-        *("toolSpec", "toolConfig", "function", "input_schema", "inputSchema", "openapi", "swagger", "tools"),
-        *("schema", "tool", "codec", "program"),
-    ],
-)
+_MARKS = frozenset({*definitions.AS_SENT, "toolConfig", "openapi", "swagger", "tools", "schema", "tool", "codec", "program"})
 """Keys without any of which a document with a keyword of schemas is nothing else."""
 
 

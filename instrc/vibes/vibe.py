@@ -16,6 +16,7 @@ from instrc.text.jsontext import loads, repeated_members
 from instrc.text.jsonvalue import Json, JsonSyntaxError, as_integer
 from instrc.text.limits import VIBE_BYTES
 from instrc.text.source import CONFLICT_MARK, Source, Span
+from instrc.tools.definitions import AS_SENT
 from instrc.vibes.uri import file_too_large, invalid_vibe
 
 if TYPE_CHECKING:
@@ -169,9 +170,10 @@ def _read_with_places(source: Source) -> JsonText:
 
 def _are_tools(document: Json) -> bool:
     """Tell whether a document is an array of tools, as they are sent to a provider."""
-    words = {"function", "input_schema", "inputSchema", "parameters", "toolSpec", "functionDeclarations", "function_declarations"}
     return (
-        isinstance(document, list) and bool(document) and all(isinstance(each, dict) and each.keys() & words for each in document)
+        isinstance(document, list)
+        and bool(document)
+        and all(isinstance(each, dict) and each.keys() & AS_SENT for each in document)
     )
 
 
