@@ -118,14 +118,15 @@ def next_level(nodes: list[JsonObject], words: frozenset[str]) -> list[Json]:
 
 def nodes(*schemas: Json) -> Iterator[JsonObject]:
     """Yield the schemas in some schemas that are objects, themselves included, each once and before those below it."""
-    stack, seen = list(schemas), set[int]()
+    stack, seen = [schema for schema in schemas if isinstance(schema, dict)], set[int]()
     while stack:
         node = stack.pop()
-        if not isinstance(node, dict) or id(node) in seen:
+        if id(node) in seen:
             continue
         seen.add(id(node))
         yield node
-        stack.extend(objects_below(node))
+        if not HOLDERS.isdisjoint(node):  # most schemas are at the end of their path
+            stack.extend(objects_below(node))
 
 
 def is_schema(value: Json) -> bool:

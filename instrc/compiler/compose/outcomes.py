@@ -188,8 +188,11 @@ class Outcomes:
                     return ANYTHING
                 if step.activity == RUN_PLAN:
                     return self._outcome_of_plan(step)
+                if step.executor == "block":
+                    self._make_blocks()
                 return self._blocks.get(number, self.schemas.get(number, ANYTHING))
             case ir.Local():
+                self._make_blocks()
                 return self._local(path.origin)
             case name:
                 return self.graph.inputs.get(name, ANYTHING)
@@ -215,7 +218,6 @@ class Outcomes:
 
         The places `there` on the way hold something else than `null`.
         """
-        self._make_blocks()
         found = MemberSchema(self.origin(path))
         for place, name in enumerate(self.full(path)):
             if found.schema is None:
@@ -269,7 +271,6 @@ class Outcomes:
     def path(self, path: ir.Path) -> Json:
         """Return the schema of what a path leads to; of one that leads nowhere nothing is said."""
         if not self.full(path):
-            self._make_blocks()
             return self.origin(path)
         schema = self.find(path).schema
         return ANYTHING if schema is None else schema
