@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -17,11 +19,14 @@ from obstore.store import S3Store
 
 from instrc import problems
 from instrc.engines.event_writer import EventWriter
+from instrc.runtime.boundary import ForeignError, guarded
 from instrc.runtime.engine import UnreachableError
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, is_event
 from instrc.text.jsontext import dumps, loads
 
+_METADATA: Final = "169.254.169.254"
+"""Who is asked for keys on machines of a cloud, where the environment has none."""
 _PATIENCE: Final = timedelta(seconds=10)
 """For an answer, tries again included."""
 
@@ -99,9 +104,14 @@ class Bucket:
 
     @contextmanager
     def _trouble(self) -> Iterator[None]:
+        for name in ("AWS_ENDPOINT", "AWS_ENDPOINT_URL"):
+            if (address := os.environ.get(name)) is not None and not re.match("https?://[^/]", address):
+                reason = f"`{name}` is not an address as `https://HOST`"
+                raise self._unusable(reason)
         try:
-            yield
-        except BaseError as error:
+            with guarded():
+                yield
+        except (BaseError, ForeignError) as error:
             raise self._unusable(_reason(error)) from None
 
     def _unusable(self, reason: str) -> UnreachableError:
@@ -112,5 +122,7 @@ def _run_of(event: Event) -> str:
     return event["run"].partition("/")[0]
 
 
-def _reason(error: BaseError) -> str:
+def _reason(error: Exception) -> str:
+    if _METADATA in str(error):
+        return "there are no keys: `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY` are not set, nor has this machine a role"
     return redacted(str(error)).strip().splitlines()[0][:200]

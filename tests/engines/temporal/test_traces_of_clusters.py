@@ -119,6 +119,13 @@ def test_a_bucket_that_cannot_be_reached_is_told(monkeypatch: pytest.MonkeyPatch
         shared.get("0" * 64)
 
 
+def test_a_bucket_at_no_address_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("obstore")
+    monkeypatch.setenv("AWS_ENDPOINT", "nonsense")
+    with pytest.raises(instrc.CompileError, match="`AWS_ENDPOINT` is not an address"):
+        shared_place("s3://kept")
+
+
 @pytest.mark.parametrize("place", ["kept", "sqlite:///kept.db", "s3:kept", "https://kept"])
 def test_what_is_no_place_for_the_runs_of_a_cluster(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
