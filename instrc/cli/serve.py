@@ -68,14 +68,13 @@ def serve_command(
             _keep_keys(store_place(store), new_key, revoke, role or [], group or [], expires)
             return
         listener = hosting.listener_at(host, port)
-        port = listener.getsockname()[1]
         programs = hosting.programs_in(paths or ["."], options.project_of(root, shared, locked=locked))
         show_warnings(programs, shape)
         launchers = hosting.launchers_of(programs, model, options.rehearse_mode(rehearse, with_activities))
         hub = Hub()
         kept = engine(store, engine_name, watch=hub.saw, parts=hub.heard)
         service = hosting.service_at(launchers, kept, store_place(store), hub)
-        at = f"http://{host}:{port}"
+        at = f"http://{host}:{listener.getsockname()[1]}"
         greeting = f"serving {', '.join(launchers)} at {at}/v1, for people at {at}/inbox"
         routes, beside = hosting.protocols_of(service, [], at)
         run_to_end(hosting.serve(service, host, listener, tell_line, greeting=greeting, routes=routes, beside=beside))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import sys
@@ -12,7 +11,7 @@ from typing import Final
 
 _BETWEEN: Final = (
     f"{Path(__file__).parents[1]}{os.sep}",
-    f"{Path(asyncio.__file__).parent}{os.sep}",
+    f"{Path(os.__file__).parent / 'asyncio'}{os.sep}",
     str(contextlib.__file__),
 )
 """Files of this package, and of what it goes through to reach itself again."""
