@@ -17,6 +17,7 @@ from a2a.server.routes.rest_routes import create_rest_routes
 from a2a.types import a2a_pb2 as pb
 from a2a.utils.errors import (
     A2AError,
+    ContentTypeNotSupportedError,
     InvalidParamsError,
     InvalidRequestError,
     TaskNotCancelableError,
@@ -46,6 +47,7 @@ from instrc.server.exchange import (
     standings,
 )
 from instrc.server.operations import RequestData, _page_json
+from instrc.server.records import digest_of
 from instrc.server.run_service import ProgramInfo, RunInfo, RunService
 from instrc.server.webhooks import Hook, Webhooks
 from instrc.text.jsontext import dumps, loads
@@ -86,7 +88,7 @@ def parts_of(value: Json, question: str | None = None) -> list[pb.Part]:
 def given_in(parts: Iterable[pb.Part]) -> tuple[bool, Json, str]:
     """Return whether parts give JSON, that JSON, and the plain text beside it; exact JSON counts before data.
 
-    An `InvalidParamsError` for files, and for what is no JSON.
+    A `ContentTypeNotSupportedError` for files, an `InvalidParamsError` for what is no JSON.
     """
     exact: list[Json] = []
     data: list[Json] = []
@@ -103,7 +105,7 @@ def given_in(parts: Iterable[pb.Part]) -> tuple[bool, Json, str]:
             case "data":
                 data.append(_whole(MessageToDict(part.data)))
             case _:
-                raise InvalidParamsError(message="a program takes JSON and text, no files")
+                raise ContentTypeNotSupportedError(message="a program takes JSON and text, no files")
     found = exact or data
     if len(found) > 1:
         raise InvalidParamsError(message="a message gives one value of JSON; several would need an order")
@@ -496,12 +498,14 @@ def a2a_routes(service: RunService, webhooks: Webhooks | None = None) -> list[Ba
         card = card_of(
             made, str(request.base_url), tenant=tenant, push=webhooks is not None, protected=known is None or known.by != "local"
         )
-        return JSONResponse(MessageToDict(card))
+        made_json = MessageToDict(card)
+        return JSONResponse(made_json, headers={"Cache-Control": "private, max-age=60", "ETag": f'"{digest_of(made_json)[:24]}"'})
 
-    rpc = create_jsonrpc_routes(handler, "/a2a", context)
+    ways = ("/a2a", "/a2a/")  # clients join the address of the card and `/`
+    rpc = Identified(Router([route for way in ways for route in create_jsonrpc_routes(handler, way, context)]))
     return [
         Route(CARD, card),
         Route(f"/a2a/{{program}}{CARD}", card),
-        Route("/a2a", Identified(Router(rpc)), methods=["POST"]),
+        *(Route(way, rpc, methods=["POST"]) for way in ways),
         Mount("/a2a/rest", app=Identified(Router(create_rest_routes(handler, context)))),
     ]
