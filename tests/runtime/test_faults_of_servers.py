@@ -289,6 +289,7 @@ REAL: Final = "INSTRC_REAL_SERVER"
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.skipif(REAL not in os.environ, reason="needs a real server: `.ci/models faults` brings it up")
 @pytest.mark.parametrize("way", ["memory", "durable", "streamed"])
 def test_each_fault_before_a_real_server_ends_in_an_answer_a_held_run_or_one_problem(
