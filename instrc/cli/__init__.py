@@ -53,8 +53,6 @@ def _run(given: list[str]) -> int:
         if given in (["--version"], ["-V"]):
             write(f"instrc {__version__}\n")
             return 0
-        from instrc.cli.plain import run_plain
-
         code = run_plain(given)
         if code is None:
             from instrc.cli.app import run  # brings typer
@@ -84,6 +82,29 @@ def _run(given: list[str]) -> int:
             write_error(f"error: the system has no more of what this needs: {missing}\n")
             return PROBLEMS
         return _own_mistake(error)
+
+
+def run_plain(arguments: list[str]) -> int | None:
+    """Run a command line that names files only, and return its exit code; `None` if it takes the whole program.
+
+    This is the fast path of `compile` and `check`: typer, which takes long to load, is not needed for them.
+    """
+    from instrc.vibes.find_files import STDIN
+
+    name, *paths = arguments or [""]
+    named = all(path and (path == STDIN or not path.startswith("-")) for path in paths)
+    if not paths or not named or paths.count(STDIN) > 1 or "_INSTRC_COMPLETE" in os.environ:
+        return None
+    if name == "compile":
+        from instrc.cli.compiling import compile_files
+        from instrc.compiler.workspace import OptionOverrides
+
+        return compile_files(paths, OptionOverrides())
+    if name == "check":
+        from instrc.cli.reviewing import review_files
+
+        return review_files(paths)
+    return None
 
 
 def _tell_unknown_variables() -> None:

@@ -175,7 +175,7 @@ def test_what_the_system_has_no_more_of_is_no_mistake_of_ours(
     def refuse(_: object) -> int:
         raise error
 
-    monkeypatch.setattr("instrc.cli.plain.run_plain", refuse)
+    monkeypatch.setattr("instrc.cli.run_plain", refuse)
     done = instrc("check", "a.aug")
     assert done.code == 1
     assert done.err.startswith("error: the system has no more of what this needs: ")
@@ -185,7 +185,7 @@ def test_settings_that_break_while_they_are_used_are_a_problem(instrc: Instrc, m
     def refuse(_: object) -> int:
         raise CompileError([TooLarge(what="the file", limit=1, unit="bytes")])
 
-    monkeypatch.setattr("instrc.cli.plain.run_plain", refuse)
+    monkeypatch.setattr("instrc.cli.run_plain", refuse)
     done = instrc("check", "a.aug")
     assert (done.code, "[too-large]" in done.err, "internal" in done.err) == (1, True, False)
 
