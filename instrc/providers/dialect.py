@@ -271,7 +271,13 @@ class Dialect:
             object.__setattr__(self, name, fact)
 
 
-# Words that several targets share: alphabets of names, sets of keywords and formats.
+# What several targets share: an envelope, alphabets of names, sets of keywords and formats.
+
+
+def function_tool(*, strict: bool) -> JsonObject:
+    """Return the envelope of a function as Chat Completions of OpenAI has it, and many after it."""
+    function: JsonObject = {"name": "@name", "description": "@description", "parameters": "@schema", "strict": strict}
+    return {"type": "function", "function": function}
 
 
 WORD = NameRule("a-zA-Z0-9_-", "a-zA-Z0-9_-", 64)

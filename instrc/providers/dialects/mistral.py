@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from instrc.providers.dialect import FORMATS, NUMBERS, PLAIN_PATTERNS, PRINTABLE, PRINTABLE_KEYS, STRICT, WORD, Dialect, Fact
+from instrc.providers.dialect import (
+    FORMATS,
+    NUMBERS,
+    PLAIN_PATTERNS,
+    PRINTABLE,
+    PRINTABLE_KEYS,
+    STRICT,
+    WORD,
+    Dialect,
+    Fact,
+    function_tool,
+)
 
 LLGUIDANCE = (
     Fact(
@@ -67,14 +78,8 @@ def mistral() -> Dialect:
         name="mistral",
         title="Mistral strict tool",
         result={"role": "tool", "tool_call_id": "@id", "name": "@name", "content": "@text"},
-        envelope={
-            "type": "function",
-            "function": {"name": "@name", "description": "@description", "parameters": "@schema", "strict": True},
-        },
-        plain={
-            "type": "function",
-            "function": {"name": "@name", "description": "@description", "parameters": "@schema", "strict": False},
-        },
+        envelope=function_tool(strict=True),
+        plain=function_tool(strict=False),
         where=("function", "parameters"),
         tool_name=WORD,
         key=PRINTABLE,

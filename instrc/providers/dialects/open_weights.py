@@ -15,6 +15,7 @@ from instrc.providers.dialect import (
     WORD,
     Dialect,
     Fact,
+    function_tool,
 )
 from instrc.providers.dialects.mistral import LLGUIDANCE
 
@@ -128,14 +129,8 @@ def vllm() -> Dialect:
     return Dialect(
         name="vllm",
         title="vLLM and SGLang tool (xgrammar, llguidance)",
-        envelope={
-            "type": "function",
-            "function": {"name": "@name", "description": "@description", "parameters": "@schema", "strict": True},
-        },
-        plain={
-            "type": "function",
-            "function": {"name": "@name", "description": "@description", "parameters": "@schema", "strict": False},
-        },
+        envelope=function_tool(strict=True),
+        plain=function_tool(strict=False),
         where=("function", "parameters"),
         tool_name=WORD,
         key=PRINTABLE,
