@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from instrc.cli import main, run_plain
+from instrc.cli import main, run_plain  # commands choose this way by themselves
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SOUND = str(EXAMPLES / "schedule-meeting" / "schedule-meeting.aug")
