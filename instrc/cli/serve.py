@@ -58,7 +58,7 @@ def serve_command(
     with options.exit_on_problems(shape):
         try:
             from instrc.server import hosting
-            from instrc.server.run_service import Hub
+            from instrc.server.streams import Hub
         except ModuleNotFoundError as error:
             package = (error.name or "starlette").partition(".")[0]
             raise CompileError(
@@ -130,7 +130,7 @@ def studio_command(
     with options.exit_on_problems(shape):
         try:
             from instrc.server import hosting
-            from instrc.server.run_service import Hub
+            from instrc.server.streams import Hub
             from instrc.server.studio import Studio
         except ModuleNotFoundError as error:
             package = (error.name or "starlette").partition(".")[0]

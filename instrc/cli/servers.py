@@ -63,7 +63,7 @@ def mcp_command(
         try:
             from instrc.server import hosting, mcp_runs
             from instrc.server.mcp import serve_stdio
-            from instrc.server.run_service import Hub
+            from instrc.server.streams import Hub
         except ModuleNotFoundError as error:
             package = (error.name or "mcp").partition(".")[0]
             raise CompileError([problems.settings.MissingExtra(feature="`instrc mcp`", extra="mcp", package=package)]) from None

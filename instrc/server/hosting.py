@@ -27,7 +27,8 @@ from instrc.server.identity import Identity, ProviderKeys
 from instrc.server.inbox import Inbox
 from instrc.server.operations import Endpoint
 from instrc.server.records import Records, RunChange
-from instrc.server.run_service import Hub, RunService
+from instrc.server.run_service import RunService
+from instrc.server.streams import Hub
 from instrc.server.webhooks import AddressRules, Webhooks, webhook_routes
 from instrc.vibes.project import Project
 from instrc.vibes.settings import read_settings

@@ -36,7 +36,8 @@ from instrc.server.door import (
 from instrc.server.identity import Identity, caller_of_link
 from instrc.server.openapi import EVENTS, document_of
 from instrc.server.operations import ENDPOINTS, Endpoint, RequestData, ResponseData, question_id, refuse
-from instrc.server.run_service import NumberedEvent, RunService
+from instrc.server.run_service import RunService
+from instrc.server.streams import NumberedEvent
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import JsonObject
 

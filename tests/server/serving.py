@@ -18,7 +18,8 @@ from instrc.runtime.engine import Engine
 from instrc.server.access import Caller, Role  # the room behind its commands
 from instrc.server.http import app_of  # the room behind its commands
 from instrc.server.records import Records  # the room behind its commands
-from instrc.server.run_service import Hub, RunService  # the room behind its commands
+from instrc.server.run_service import RunService  # the room behind its commands
+from instrc.server.streams import Hub  # the room behind its commands
 from instrc.vibes.service_settings import ServiceSettings  # the room behind its commands
 from instrc.vibes.settings import Settings
 

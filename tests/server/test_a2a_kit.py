@@ -21,7 +21,8 @@ from instrc.engines.launch import Launcher, Own, engine_of, equip  # with activi
 from instrc.engines.prepare import Prepared
 from instrc.server import a2a  # the service, in the process of the test
 from instrc.server.records import Records  # the service, in the process of the test
-from instrc.server.run_service import Hub, RunInfo, RunService  # the service, in the process of the test
+from instrc.server.run_service import RunInfo, RunService  # the service, in the process of the test
+from instrc.server.streams import Hub  # the service, in the process of the test
 from instrc.server.webhooks import AddressRules, Webhooks  # the service, in the process of the test
 from instrc.vibes.settings import Settings
 

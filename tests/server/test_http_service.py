@@ -16,7 +16,7 @@ from serving import ANN, ANSWER, BOB, BOSS, CAT, client, go, opened, person, ser
 
 from instrc import Reply, Request, Sample
 from instrc.runtime.models.partial import AnswerPart
-from instrc.server.run_service import NumberedEvent  # the service, in the process of the test
+from instrc.server.streams import NumberedEvent  # the service, in the process of the test
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 

@@ -20,7 +20,8 @@ from instrc.engines.launch import Launcher, Own, engine_of, equip  # with activi
 from instrc.engines.prepare import Prepared
 from instrc.server.mcp_runs import RunOffers, mcp_mount  # the service, in the process of the test
 from instrc.server.records import Records  # the service, in the process of the test
-from instrc.server.run_service import Hub, RunService  # the service, in the process of the test
+from instrc.server.run_service import RunService  # the service, in the process of the test
+from instrc.server.streams import Hub  # the service, in the process of the test
 from instrc.vibes.settings import Settings
 
 TOOLS = Path(__file__).parent / "node_modules" / ".bin"

@@ -184,7 +184,7 @@ def runs_of(folder: Path, *files: str, name: str = "memory") -> Any:
     from instrc.engines.launch import engine_of
     from instrc.engines.prepare import prepare
     from instrc.server.hosting import launchers_of, service_at
-    from instrc.server.run_service import Hub
+    from instrc.server.streams import Hub
 
     hub = Hub()
     engine = engine_of(name, folder / "store", watch=hub.saw)

@@ -1,0 +1,145 @@
+"""Streams of events: what is new in a trace, by number, and what models have written, for those who follow runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Final, cast
+
+from instrc.runtime.engine import Engine
+from instrc.runtime.models.partial import AnswerPart
+from instrc.runtime.traces import Event
+from instrc.text.jsonvalue import JsonObject
+
+TOLD_PAUSE: Final = 0.2
+"""Seconds between two parts of an answer in a stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedEvent:
+    """An event of a stream: its number grows by one, so that whoever reads knows when one is lost."""
+
+    number: int
+    kind: str
+    body: JsonObject
+
+
+class TraceReading:
+    """Reads what is new in a trace, and numbers it; where less is there than was read before, there is a `gap`."""
+
+    def __init__(self, engine: Engine, run: str, after: int) -> None:
+        self.engine = engine
+        self.run = run
+        self.after = after
+        """The number of the last event that is told."""
+        self._seen = 0
+        self._place = 0
+        self._asked: set[str] = set()
+
+    def events(self) -> list[NumberedEvent]:
+        """Return the events that were not told."""
+        events, self._place = self.engine.trace_from(self.run, self._place)
+        first, self._seen = self._seen, self._seen + len(events)
+        found: list[NumberedEvent] = []
+        if self.after > self._seen:
+            found.append(NumberedEvent(self._seen, "gap", {"after": self._seen, "before": self.after}))
+            self.after = self._seen
+        for number, event in enumerate(events, first + 1):
+            key = f"{event['run']}/{event.get('id')}"
+            self._asked = self._asked | {key} if event["event"] == "asked" else self._asked - {key}
+            if number > self.after:
+                found.append(NumberedEvent(number, event["event"], cast("JsonObject", dict(event))))
+        self.after = max(self.after, self._seen)
+        return found
+
+    def parts(self, box: dict[str, AnswerPart]) -> Iterator[NumberedEvent]:
+        """Yield what models have written since, of the answers that are not there as a whole."""
+        for key in [key for key in box if key.partition("~")[0] in self._asked]:
+            yield NumberedEvent(self.after, "partial", part_json(box.pop(key)))
+
+
+def part_json(part: AnswerPart) -> JsonObject:
+    """Return what a model has written so far, as events tell it."""
+    return {"run": part.run, "id": part.key, "steps": [*part.steps], "value": part.value, "complete": [*part.complete]}
+
+
+class Hub:
+    """Wakes those who wait for something to happen to a run, from whichever thread it is told."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str | None, set[asyncio.Future[None]]] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.touched: set[str] = set()
+        """Runs to which something has happened since they were looked at."""
+        self.boxes: dict[str | None, list[dict[str, AnswerPart]]] = {}
+        """Of the runs that somebody follows, or of all (`None`): for each follower what models have written since it looked."""
+        self._telling: set[str | None] = set()
+
+    def bind(self) -> None:
+        """Use the loop that runs now."""
+        self._loop = asyncio.get_running_loop()
+
+    def saw(self, event: Event) -> None:
+        """Take an event of a run in: a sink for engines."""
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            with suppress(RuntimeError):  # it has been closed just now
+                loop.call_soon_threadsafe(self.wake, event["run"].partition("/")[0])
+
+    def heard(self, part: AnswerPart) -> None:
+        """Take in what a model has written so far: for engines."""
+        loop = self._loop
+        if loop is not None and {None, part.run} & self.boxes.keys() and not loop.is_closed():
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(self.take, part)
+
+    def take(self, part: AnswerPart) -> None:
+        """Keep a part for those who follow its run, and wake them a moment later."""
+        for run in (part.run, None):
+            for box in self.boxes.get(run, ()):
+                box[part.key] = part
+            if run in self.boxes and run not in self._telling:
+                self._telling.add(run)
+                asyncio.get_running_loop().call_later(TOLD_PAUSE, self._tell_parts, run)
+
+    def _tell_parts(self, run: str | None) -> None:
+        self._telling.discard(run)
+        self._release(run)
+
+    def wake(self, run: str) -> None:
+        """Wake those who wait for a run, or for any."""
+        self.touched.add(run)
+        self._release(run)
+        self._release(None)
+
+    def _release(self, run: str | None) -> None:
+        for future in self._waiting.pop(run, ()):
+            if not future.done():
+                future.set_result(None)
+
+    async def wait(self, run: str | None, seconds: float) -> bool:
+        """Wait until something happens to a run, or to any, at most so long; tell whether it has."""
+        future = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(run, set()).add(future)
+        try:
+            done, _ = await asyncio.wait({future}, timeout=seconds)
+        finally:
+            waiting = self._waiting.get(run, set())
+            waiting.discard(future)
+            if not waiting:
+                self._waiting.pop(run, None)
+        return bool(done)
+
+    @contextmanager
+    def following(self, run: str | None) -> Iterator[dict[str, AnswerPart]]:
+        """Give a box into which the newest parts of a run, or of all, come as long as this is open."""
+        box: dict[str, AnswerPart] = {}
+        self.boxes.setdefault(run, []).append(box)
+        try:
+            yield box
+        finally:
+            self.boxes[run] = [each for each in self.boxes[run] if each is not box]
+            if not self.boxes[run]:
+                del self.boxes[run]
