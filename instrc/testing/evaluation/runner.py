@@ -32,6 +32,7 @@ from instrc.runtime.interpreter.documents import ActivityCommand, UserCommand, b
 from instrc.runtime.interpreter.v1.interface import program_of
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
+from instrc.runtime.models.settings import RequestTable
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, join_sinks, steps_of, written_to
 from instrc.schema.strip import holds_meta, split
@@ -52,7 +53,7 @@ RUNS: Final = 1_000_000
 """Runs of one evaluation."""
 SILENCE: Final = 8
 """Cases in a row for which a provider gave no answer; after them no further case is begun."""
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 """A part of each key: what another release kept in another way is not read."""
 _FINAL: Final = frozenset({"refused", "context", "check", "no-answer", "no-json", "400", "413"})
 """Codes of failures of a model that asking again would not mend: they are results of the case."""
@@ -262,6 +263,7 @@ class ProgramRunner:
         effects = replace(
             self.effects,
             run=launch.run,
+            table=_with_own_seed(self.effects.table, launch, repeat),
             model=Metered(self.effects.model, budget),
             others=None if others is None else lambda words: Metered(others(words), budget),
             activities=self.effects.activities.with_those_of(self._stand_ins(case, script)),
@@ -368,6 +370,18 @@ def _facts(live: LiveRun, seconds: float) -> RunFacts:
         seconds=seconds,
         trace=live.id,
     )
+
+
+def _with_own_seed(table: RequestTable, launch: Launch, repeat: int) -> RequestTable:
+    """Return the settings of the requests of a case: a seed that is set gives each run of each case a seed of its own.
+
+    Under one seed all cases would share their draws, and no test takes them for independent. Two versions share those of a case.
+    """
+    seed = table.given.get("seed", table.general.get("seed"))
+    if seed is None:
+        return table
+    drawn = sha256(dumps([seed, launch.inputs, repeat], indent=False).encode()).digest()
+    return replace(table, given={**table.given, "seed": int.from_bytes(drawn[:4], "big") >> 1})
 
 
 def _failed_codes(events: Iterable[Event]) -> set[str]:

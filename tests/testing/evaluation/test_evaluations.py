@@ -210,3 +210,26 @@ def test_killed_it_goes_on_and_asks_nothing_twice(tmp_path: Path, cases: int, ki
     for run in (done, again):
         found = instrc.EvaluationResult.from_json(json.loads(run.stdout)["evaluations"][0])
         assert (len(found.results), set(found.scores().values()), found.results[0].tokens) == (cases, {1.0}, 7)
+
+
+class Drawing:
+    """A model that notes its seeds."""
+
+    def __init__(self) -> None:
+        self.seeds: list[int] = []
+
+    async def answer(self, request: instrc.Request) -> instrc.Reply:
+        self.seeds.append(request.settings["seed"])
+        return instrc.Reply({"label": "good"})
+
+
+def test_a_seed_gives_each_run_of_each_case_a_seed_of_its_own() -> None:
+    drawn: list[list[int]] = []
+    for seed in (7, 7, 8):
+        model = Drawing()
+        instrc.evaluate(LABEL, CASES, model=model, repeat=2, concurrency=1, settings={"seed": seed})
+        assert len(set(model.seeds)) == 2 * len(CASES)
+        assert all(0 <= each < 2**31 for each in model.seeds)
+        drawn.append(model.seeds)
+    assert drawn[0] == drawn[1], "the same seed gives the same draws"
+    assert not set(drawn[0]) & set(drawn[2])
