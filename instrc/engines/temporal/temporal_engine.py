@@ -135,8 +135,14 @@ class ServerClient:
         handle = self.client.get_workflow_handle(workflow)
         with trouble():
             for _ in range(REPORT_TRIES):
-                with suppress(WorkflowQueryFailedError):
+                try:
                     found: documents.Standing = await handle.query(documents.REPORT)
+                except WorkflowQueryFailedError:
+                    pass
+                except RPCError as error:
+                    if error.status != RPCStatusCode.FAILED_PRECONDITION:
+                        raise  # else the server has not heard of the worker yet
+                else:
                     return found
                 await asyncio.sleep(_PAUSE)
             last: documents.Standing = await handle.query(documents.REPORT)
