@@ -257,12 +257,12 @@ def types(
     return module_of(compiled, file)
 
 
-@takes_plain_values
 def _is_program(text: str) -> bool:
     """Tell whether a text is a program and no path."""
     return "\n" in text or (any(sign in text for sign in '|({"') and not os.path.exists(text))  # noqa: PTH110  -- never raises
 
 
+@takes_plain_values
 def check(
     *paths: ProgramInput,
     vibes: InMemory | None = None,
