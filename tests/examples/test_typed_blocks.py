@@ -133,6 +133,8 @@ def test_a_worker_in_one_terminal_carries_what_another_answers(tmp_path: Path) -
         assert carrying.stderr is not None
         assert carrying.stderr.readline() == "the worker is ready\n"
         done = subprocess.run([*instrc, *answer[1:]], cwd=place, capture_output=True, text=True, check=True, timeout=100)
+        while loads(done.stdout)["status"] == "running":  # the answer has reached the worker, which goes on with the run
+            done = subprocess.run([*instrc, "show", "lunch"], cwd=place, capture_output=True, text=True, check=True, timeout=100)
     finally:
         carrying.terminate()
         carrying.communicate(timeout=100)
