@@ -264,6 +264,8 @@ def _next_steps(report: RunReport, where: str) -> Iterator[str]:
         else:
             money = " --budget '… USD'" if error.get("code") == "budget" else ""
             yield f"begin it again: instrc retry {run}{where}{money}"
+            if "activity" not in as_object(question.show) and not money:
+                yield f"or ask another model from now on: instrc retry {run}{where} --model MODEL"
             yield f"or decide: instrc answer {run} {step}{where} --data '{{\"result\": …}}', or '{{\"fail\": true}}'"
 
 
