@@ -121,7 +121,8 @@ def _due_in(url: str, key: str, cost: float) -> float:
             try:
                 due = database.execute(_TAKE, {"key": key, "cost": cost}).fetchone()[0]
             except psycopg.errors.UndefinedTable:
-                with suppress(psycopg.errors.UniqueViolation):  # another process makes it at the same time
+                made = psycopg.errors.UniqueViolation, psycopg.errors.DuplicateObject, psycopg.errors.DuplicateTable
+                with suppress(*made):  # another process makes it at the same time
                     database.execute(_MAKE)
                 due = database.execute(_TAKE, {"key": key, "cost": cost}).fetchone()[0]
             return float(due)
