@@ -178,8 +178,9 @@ class Dialect:
     enums: frozenset[str] = frozenset({"string", "integer", "number", "boolean", "null"})
     """JSON types that may stand in an enum."""
     formats: frozenset[str] = frozenset()
-    patterns: Literal["any", "plain", "anchored"] = "any"
-    """Regular expressions taken: all; without look-around, back-references and `\\b`; those, and `^…$` around."""
+    patterns: Literal["any", "plain", "anchored", "spelled"] = "any"
+    """Regular expressions taken: all; without look-around, back-references and `\\b`; those, and `^…$` around;
+    or such as name each character they take (no `.`, no `[^a]`, nothing that JSON escapes)."""
     lengths_beside_patterns: bool = True
     bounded: frozenset[str] = frozenset({"integer", "number"})
     """JSON types whose bounds are enforced, where keywords of bounds are taken at all."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.jsonvalue import Json, JsonObject, equal
 from instrc.text.sentences import EN, Sentences, filled
 
 OUTLINE_LEVELS: Final = 12
@@ -35,7 +35,8 @@ def outline(schema: Json, whole: Sentences | None = None) -> list[str]:
     return lines
 
 
-def _members(schema: Json, depth: int, whole: Sentences | None) -> Iterator[str]:
+def _members(schema: Json, depth: int, whole: Sentences | None, told: dict[str, Json] | None = None) -> Iterator[str]:
+    """Yield the lines of the keys of an object; what was `told` of a key in an alternative of a whole one is not told again."""
     if not isinstance(schema, dict) or depth > OUTLINE_LEVELS:
         return
     properties, required = schema.get("properties"), schema.get("required")
@@ -43,22 +44,29 @@ def _members(schema: Json, depth: int, whole: Sentences | None) -> Iterator[str]
     for name, part in properties.items() if isinstance(properties, dict) else ():
         mark = "" if name in names or whole else "?"
         free = "" if name in names or not whole else f", {whole.optional}"
-        yield from _entry(f"{' '.join(name.split())}{mark}:", part, depth, whole, free)
-        yield from _below(part, depth + 1, whole)
+        head = f"{' '.join(name.split())}{mark}:"
+        if told is not None and whole:
+            if name in told and equal(told[name], part) and not _is_short(part):
+                yield f"{'  ' * depth}{head} {whole.as_above}{free}"
+                continue
+            told[name] = part
+        yield from _entry(head, part, depth, whole, free)
+        yield from _below(part, depth + 1, whole, told)
     values = schema.get("additionalProperties")
     if whole and isinstance(values, dict):
         yield from _entry(f"({whole.other_keys}):", values, depth, whole)
         yield from _below(values, depth + 1, whole)
     for word in ("anyOf", "oneOf", "allOf"):
         branches = schema.get(word)
-        inner = [[*_members(each, depth + 1, whole)] for each in branches] if isinstance(branches, list) else []
-        if whole and len(told := [lines for lines in inner if lines]) == 1:
-            yield from (line[2:] for line in told[0])  # an object that may be null: there is nothing to choose
+        above = {} if told is None else told
+        inner = [[*_members(each, depth + 1, whole, above)] for each in branches] if isinstance(branches, list) else []
+        chosen = [(f"({word} {index})", lines) for index, lines in enumerate(inner, 1) if lines]
+        if whole and len(chosen) == 1:
+            yield from (line[2:] for line in chosen[0][1])  # an object that may be null: there is nothing to choose
             continue
-        for index, lines in enumerate(inner):
-            if lines:
-                yield f"{'  ' * depth}({word} {index + 1})"
-                yield from lines
+        for number, (mark, lines) in enumerate(chosen, 1):
+            yield f"{'  ' * depth}{filled(whole.alternative, number=str(number)) if whole else mark}"
+            yield from lines
 
 
 def _entry(head: str, part: Json, depth: int, whole: Sentences | None, free: str = "") -> Iterator[str]:
@@ -82,10 +90,15 @@ def _entry(head: str, part: Json, depth: int, whole: Sentences | None, free: str
         yield from (f"{inset}  {line}".rstrip() for line in lines)
 
 
-def _below(part: Json, depth: int, whole: Sentences | None) -> Iterator[str]:
-    yield from _members(part, depth, whole)
+def _below(part: Json, depth: int, whole: Sentences | None, told: dict[str, Json] | None = None) -> Iterator[str]:
+    yield from _members(part, depth, whole, told)
     items = part.get("items") if isinstance(part, dict) else None
-    yield from _members(items, depth, whole)
+    yield from _members(items, depth, whole, told)
+
+
+def _is_short(part: Json) -> bool:
+    """Say whether a value is told in a few words, so that it may be told again."""
+    return not isinstance(part, dict) or part.keys() <= {"type", "const"}
 
 
 def _describe(part: Json, whole: Sentences | None) -> str:

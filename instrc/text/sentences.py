@@ -33,6 +33,10 @@ class Sentences:
     """Before the last of several steps."""
     shape: str = "The JSON has these keys, in this order:"
     """Before the schema in words, where the model does not see the schema itself; then what these words are."""
+    alternative: str = "(alternative {number})"
+    """Before the keys of each object that may stand in a place."""
+    as_above: str = "as above"
+    """Of a key that means the same in the alternative before."""
     optional: str = "may be left out"
     other_keys: str = "any other key"
     defined: str = "{name} is"
@@ -109,6 +113,8 @@ SENTENCES: Mapping[str, Sentences] = {
         answer="ответ",
         join=" и ",
         shape="В этом JSON такие ключи, в таком порядке:",
+        alternative="(вариант {number})",
+        as_above="как выше",
         optional="ключа может не быть",
         other_keys="любой другой ключ",
         defined="{name}: это",

@@ -104,6 +104,28 @@ def test_the_words_say_first_what_is_to_be_done_then_the_keys_in_the_language_of
     assert said == f"Прочти письмо.\n\nВ этом JSON такие ключи, в таком порядке:\n\n{keys}\n\nВот оно.\n"
 
 
+def test_what_alternatives_have_in_common_is_said_once() -> None:
+    place: Any = {"type": "object", "properties": {"city": {"type": "string", "maxLength": 30}}, "required": ["city"]}
+    tools: list[Any] = [
+        {
+            "type": "object",
+            "properties": {"tool": {"const": name}, "where": where, "max": {"const": most}},
+            "required": ["tool", "where", "max"],
+        }
+        for name, where, most in (("a", place, 1), ("b", place, True), ("c", {"type": "string"}, 1), ("d", place, 1))
+    ]
+    schema: Any = {"type": "object", "properties": {"next": {"anyOf": [{"type": "null"}, *tools]}}, "required": ["next"]}
+    said = message_with_words("", lower(Tool("read", schema), target="llamacpp"), SENTENCES["en"])
+    assert said.split("\n\n")[1].splitlines()[1:] == [
+        *("  (alternative 1)", '    tool: always "a"', "    where: object", "      city: string, maxLength 30"),
+        *("    max: always 1", "  (alternative 2)", '    tool: always "b"'),
+        *("    where: as above", "    max: always true"),
+        *("  (alternative 3)", '    tool: always "c"', "    where: string", "    max: always 1"),
+        *("  (alternative 4)", '    tool: always "d"', "    where: object", "      city: as above"),
+        "    max: always 1",
+    ]
+
+
 @pytest.mark.parametrize("kind", ["llamacpp", "ollama", "vllm", "openai", "gemini"], indirect=True)
 def test_an_answer_has_a_bound_where_the_server_has_none(kind: str, standin: Standin) -> None:
     standin.answers.append((200, SHAPES[kind](FILLED, "step1_read")))

@@ -228,6 +228,14 @@ _LLAMACPP = (
         "2026-11-26",
         ("keywords", "lengths_beside_patterns"),
     ),
+    Fact(
+        "a pattern is held against the text of the JSON, not of the string: what takes a quotation mark, a backslash or a "
+        "control character breaks the answer; a repetition behind an escaped sign repeats all signs before it, "
+        "one behind a sign that is not ASCII its last byte, and `?` behind a repetition makes it optional",
+        _CONVERTER,
+        "2026-11-27",
+        ("patterns", "most_repeated"),
+    ),
     Fact("the formats are date, time, date-time and uuid; others are ignored", _CONVERTER, "2026-11-26", ("formats",)),
     Fact(
         "a repetition of more than 2,000 times is refused as a lower bound, and is none as an upper one",
@@ -259,12 +267,14 @@ def llamacpp() -> Dialect:
         tool=False,
         tool_name=WORD,
         key=PRINTABLE,
-        keywords=STRICT - {"pattern"} | {"minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength"},
+        keywords=STRICT | {"minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength"},
         order="required-first",
         tuples="object",
         anything="text",
         bounded=frozenset({"integer"}),
         formats=frozenset({"date", "time", "date-time", "uuid"}),
+        patterns="spelled",
+        most_repeated=2000,
         lengths_beside_patterns=False,
         most_bound=2**62,
         most_count=2000,

@@ -114,6 +114,8 @@ def pattern_for(pattern: str, dialect: Dialect, kind: str | None = None) -> str 
     kind, plain = kind or dialect.patterns, _plain_classes(pattern)
     if kind != "any":
         plain = _BY_NUMBER.sub(_letter, plain)
+    if kind == "spelled":
+        plain = spelled(plain) or ""
     if not accepts_pattern(plain, kind, dialect.most_repeated):
         return None
     at_once = dialect.most_repeated_at_once
@@ -127,11 +129,61 @@ def accepts_pattern(pattern: str, kind: str, most_repeated: int | None = None) -
     """Say whether a target takes a regular expression, and Python reads it too."""
     if too_large(pattern) is not None or (most_repeated is not None and repeats_over(pattern, most_repeated)):
         return False
+    if kind == "spelled":
+        return bool(pattern) and spelled(pattern) == pattern and _python_reads(pattern)
     if kind != "any":
         read = pieces(pattern)
         if not (_is_plain(read) and _anchors_stand_outside(read) and (kind == "plain" or _anchored(read))):
             return False
     return _python_reads(pattern)
+
+
+_IN_CLASS = re.compile(r"\\x[0-9a-f]{2}|\\.|.", re.DOTALL)
+_SPELLED_CLASSES = {"\\d": "0-9", "\\w": "A-Za-z0-9_"}
+_ESCAPED_BY_JSON = '"\\' + "".join(map(chr, range(32))) + "\ud800\udfff"
+
+
+def spelled(pattern: str) -> str | None:
+    r"""Return a pattern about a whole text, which names the characters it takes; `None` if it cannot be written so.
+
+    `^\d+\.[a-z]+$` becomes `^[0-9]+[\x2e][a-z]+$`. For engines that read it as the text of JSON, not of the string:
+    nothing in it may be a quotation mark, a backslash or a control character, as `.` and `[^a]` may.
+    """
+    read = pieces(pattern)
+    if len(read) < 3 or not _anchored(read):
+        return None
+    out: list[str] = ["^"]
+    before = "^"
+    for piece in read[1:-1]:
+        if piece[0] in "()|":
+            empty = piece[0] != "(" and before in {"(", "(?:", "|"}
+            part = None if empty or piece not in {"(", "(?:", ")", "|"} else piece
+        elif piece[0] in _QUANTIFIERS:
+            part = None if before in {"^", "(", "(?:", "|"} or before[0] in _QUANTIFIERS or set(piece) <= set("{0,}") else piece
+        elif piece.isascii() and piece.isalnum():
+            part = piece
+        else:
+            part = _spelled_class(piece[1:-1] if len(piece) > 1 and piece[0] == "[" else "" if piece == "." else piece)
+        if part is None:
+            return None
+        out.append(part)
+        before = piece
+    return "".join([*out, "$"])
+
+
+def _spelled_class(listed: str) -> str | None:
+    """Return what is listed as a class in brackets; `None` if it excludes something, or takes what JSON escapes."""
+    signs = [_SPELLED_CLASSES.get(sign, sign) for sign in re.findall(_IN_CLASS, listed)]
+    if not signs or signs[0] == "^" or (signs[0] == "]" and len(signs) > 1):
+        return None
+    if any(re.fullmatch(r"\\(?:[a-zA-Z0-9]|[^\x00-\x7f])", sign) for sign in signs):
+        return None
+    found = "".join(sign if len(sign) != 2 and sign != "]" else f"\\x{ord(sign[-1]):02x}" for sign in signs)
+    found = f"[{found}]"
+    try:
+        return None if any(re.fullmatch(found, sign) for sign in _ESCAPED_BY_JSON) else found
+    except re.error:
+        return None
 
 
 @lru_cache(maxsize=2048)

@@ -67,6 +67,46 @@ def test_what_some_engine_reads_otherwise_is_not_sent(pattern: str) -> None:
     assert pattern_for(pattern, dialect("mistral")) is None
 
 
+@pytest.mark.parametrize(
+    ("pattern", "sent"),
+    [
+        (r"^\d+\.[a-z]+$", r"^[0-9]+[\x2e][a-z]+$"),
+        (r"^[\w.-]+@[\w-]+$", r"^[A-Za-z0-9_.-]+[@][A-Za-z0-9_-]+$"),
+        (r"^(?:\+7|8)\d{10}$", r"^(?:[\x2b]7|8)[0-9]{10}$"),
+        (r"^[\]\^a]$", r"^[\x5d\x5ea]$"),
+        ("^é{2}-?$", r"^[é]{2}[-]?$"),
+        ("^(a|bc){2,3}$", "^(a|bc){2,3}$"),
+    ],
+)
+def test_an_engine_that_reads_the_text_of_json_gets_each_character_by_name(pattern: str, sent: str) -> None:
+    assert pattern_for(pattern, dialect("llamacpp")) == sent
+    assert pattern_for(sent, dialect("llamacpp")) == sent
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *("a", "^a|b$", "^.$", "^[^a]$", "^[^]$", "^[]a]$", r"^\s$", r"^\\$", '^"$', "^[ -~]$", "^[A-z]$", r"^[\t]$"),
+        *(
+            "^$",
+            "^()$",
+            "^(a|)$",
+            "^(|a)$",
+            "^a{0}$",
+            "^a{0,0}$",
+            "^a+?$",
+            "^a{2}{3}$",
+            "^(?=a)b$",
+            "^(?<n>a)$",
+            "^a{2001}$",
+            "^(+)$",
+        ),
+    ],
+)
+def test_what_may_break_the_text_of_json_is_said_in_words(pattern: str) -> None:
+    assert pattern_for(pattern, dialect("llamacpp")) is None
+
+
 def test_a_pattern_that_is_too_large_is_lost_and_no_answer_passes_unchecked() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a{900}){900}$"}}, "required": ["a"]}
     lowering = lower(schema, "openai")
