@@ -313,6 +313,7 @@ def test_an_answer_that_was_cut_is_asked_again_with_the_reason_and_more_room(
     first, second = (sent for _, _, sent in standin.seen)
     assert second["max_tokens"] == 2 * first["max_tokens"]
     assert "cut off" in second["messages"][0]["content"]
+    assert "is not of type" not in second["messages"][0]["content"]  # there was no answer to check
     assert "long long" not in second["messages"][0]["content"]
 
 

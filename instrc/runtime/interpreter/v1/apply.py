@@ -83,7 +83,7 @@ def _apply_model_answer(machine: Machine, scope: str, unit: PlanUnit, entry: Ent
         give_up_by(came.error, unit_name(unit))
     answer = came.value
     plans, tasks = _plan_faults(unit, answer, alone=False)
-    misfits = _misfits(machine, scope, unit, answer)
+    misfits = [] if answer is None and came.complaints else _misfits(machine, scope, unit, answer)  # there was no answer to check
     wrong = [*came.complaints, *(_elsewhere(tasks, misfits) if tasks else misfits)]
     if wrong or plans:
         _again(machine, scope, unit, entry, answer, [*wrong, *plans], planned=not wrong)
