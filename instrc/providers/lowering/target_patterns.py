@@ -179,6 +179,8 @@ def _spelled_class(listed: str) -> str | None:
     if any(re.fullmatch(r"\\(?:[a-zA-Z0-9]|[^\x00-\x7f])", sign) for sign in signs):
         return None
     found = "".join(sign if len(sign) != 2 and sign != "]" else f"\\x{ord(sign[-1]):02x}" for sign in signs)
+    if any(sign in found for sign in CLASS_OPERATIONS):
+        return None
     found = f"[{found}]"
     try:
         return None if any(re.fullmatch(found, sign) for sign in _ESCAPED_BY_JSON) else found

@@ -86,7 +86,7 @@ def test_an_engine_that_reads_the_text_of_json_gets_each_character_by_name(patte
 @pytest.mark.parametrize(
     "pattern",
     [
-        *("a", "^a|b$", "^.$", "^[^a]$", "^[^]$", "^[]a]$", r"^\s$", r"^\\$", '^"$', "^[ -~]$", "^[A-z]$", r"^[\t]$"),
+        *("a", "^a|b$", "^.$", "^[^a]$", "^[^]$", "^[]a]$", r"^\s$", r"^\\$", '^"$', "^[ -~]$", "^[A-z]$", r"^[\t]$", "^[+--]$"),
         *(
             "^$",
             "^()$",
