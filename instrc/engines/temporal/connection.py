@@ -164,10 +164,14 @@ def trouble() -> Iterator[None]:
         raise made([problems.runs.UnusableStore(store=f"temporal at {address()}", reason=_reason(error))]) from None
 
 
+LATE: Final = frozenset({RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED})
+"""What is said of a request without an answer in time: by the server, or by the client's library (`Timeout expired` of tonic)."""
+
+
 def _is_passing(error: Exception) -> bool:
     """Tell whether the server may answer a moment later."""
     if isinstance(error, RPCError):
-        return error.status in {RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.UNKNOWN}
+        return error.status in {RPCStatusCode.UNAVAILABLE, RPCStatusCode.UNKNOWN, *LATE}
     return isinstance(error, OSError) or (isinstance(error, RuntimeError) and not isinstance(error, TemporalError))
 
 

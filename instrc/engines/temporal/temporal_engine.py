@@ -33,7 +33,7 @@ from instrc import problems
 from instrc.engines.schedules import Clock, Schedule, require_name
 from instrc.engines.stores import USUAL_FOLDER, shared_place
 from instrc.engines.temporal import documents, schedules
-from instrc.engines.temporal.connection import connected, has_search_attributes, trouble
+from instrc.engines.temporal.connection import LATE, connected, has_search_attributes, trouble
 from instrc.engines.temporal.worker import SharedWorker, serving
 from instrc.problems.problem import CompileError
 from instrc.runtime.engine import (
@@ -134,13 +134,14 @@ class ServerClient:
     async def _asked(self, workflow: str) -> documents.Standing:
         handle = self.client.get_workflow_handle(workflow)
         with trouble():
-            for _ in range(REPORT_TRIES):
+            for tries in range(REPORT_TRIES):
                 try:
                     found: documents.Standing = await handle.query(documents.REPORT)
                 except WorkflowQueryFailedError:
                     pass
                 except RPCError as error:
-                    if error.status != RPCStatusCode.FAILED_PRECONDITION:
+                    late = error.status in LATE and not tries  # workers that have much to do
+                    if error.status != RPCStatusCode.FAILED_PRECONDITION and not late:
                         raise  # else the server has not heard of the worker yet
                 else:
                     return found

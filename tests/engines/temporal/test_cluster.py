@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 from temporal_server import Server, started
-from temporalio.client import WorkflowHistory
+from temporalio.client import WorkflowHandle, WorkflowHistory
+from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Replayer
 from working import MEETING, ROUNDS, equipped
 
@@ -26,7 +27,7 @@ from instrc.engines.temporal.connection import converter, trouble  # what is kep
 from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
 from instrc.engines.temporal.worker import runner  # a history is replayed as workers do
 from instrc.engines.temporal.workflow import RunWorkflow  # a workflow without a server
-from instrc.runtime.engine import Launch
+from instrc.runtime.engine import Launch, UnreachableError
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
 
@@ -283,6 +284,25 @@ def test_no_server_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(CompileError) as raised:
         go(engine.runs())
     assert raised.value.problems[0].name == "unusable-store"
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_worker_that_answers_late_is_asked_once_more(times: int, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    late = [RPCError("Timeout expired", RPCStatusCode.CANCELLED, b"")] * times  # what the library says of its own limit of time
+    query = WorkflowHandle.query
+
+    async def slow(self: Any, *given: Any, **named: Any) -> Any:
+        if late:
+            raise late.pop()
+        return await query(self, *given, **named)
+
+    monkeypatch.setattr(WorkflowHandle, "query", slow)
+    start = cluster.engine().start(Launch("r1", "test", plan_of(MEETING), {"prompt": [1]}))
+    if times == 1:
+        assert go(start).status == "waiting"
+    else:
+        with pytest.raises(UnreachableError, match="Timeout expired"):
+            go(start)
 
 
 def test_what_the_core_of_the_library_complains_of_is_said_in_a_few_words() -> None:
