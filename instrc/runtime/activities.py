@@ -12,6 +12,7 @@ from instrc.runtime.interpreter.documents import Complaint, bare_name
 from instrc.schema.validation import SchemaValidator, Violation, is_valid, validate
 from instrc.text.arguments import attribute, excerpt, several, text
 from instrc.text.jsonvalue import Json
+from instrc.text.sentences import translated
 from instrc.text.streams import SPEAKER
 from instrc.tools.python_types import schema_of_type
 from instrc.tools.python_values import called_with_json
@@ -296,6 +297,16 @@ def surely_valid(schema: Json, value: Json) -> bool:
 def complaints(value: Json, schema: Json) -> list[Complaint]:
     """Return what is wrong with a value, the first things; formats count."""
     return _complaints_of(validate(value, schema, most=COMPLAINTS))
+
+
+def in_language(found: Iterable[Complaint], value: Json, schema: Json, faults: Mapping[str, str]) -> list[Complaint]:
+    """Return complaints about a value in another language, whose sentences are `faults`, and in English where it has none."""
+    if not faults:
+        return [*found]
+    english, ours = validate(value, schema), validate(value, schema, faults=faults)
+    said = {(a.instance, a.message): b.message for a, b in zip(english, ours, strict=True)}
+    places = [(each["pointer"], each["message"]) for each in found]
+    return [{"pointer": place, "message": said.get((place, told)) or translated(told, faults)} for place, told in places]
 
 
 def beyond_schema(found: Iterable[Complaint], value: Json, schema: Json) -> list[Complaint]:

@@ -34,6 +34,7 @@ from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.runtime.engine import RunFilter, chosen
 from instrc.server.access import Caller
+from instrc.server.approvals import digest_of
 from instrc.server.door import caller_of
 from instrc.server.exchange import (
     EXACT,
@@ -47,7 +48,6 @@ from instrc.server.exchange import (
     standings,
 )
 from instrc.server.operations import RequestData, _page_json
-from instrc.server.records import digest_of
 from instrc.server.run_service import ProgramInfo, RunInfo, RunService
 from instrc.server.webhooks import Hook, Webhooks
 from instrc.text.jsontext import dumps, loads

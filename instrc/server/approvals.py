@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Final
 
 from instrc import problems
@@ -11,12 +12,23 @@ from instrc.problems.problem import CompileError
 from instrc.runtime.activities import complaints
 from instrc.runtime.engine import Question
 from instrc.schema.vocabulary import APPROVAL
-from instrc.server.records import Vote, digest_of
 from instrc.text.durations import is_span, seconds
+from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 
 REFUSAL: Final = "Reject"
 """The `decision` by which a person refuses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What one person has answered."""
+
+    who: str
+    means: str
+    at: float
+    data: Json
+    comment: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +131,14 @@ def _people(said: Json, show: Json) -> list[str]:
             found = place[said]
             return [str(each) for each in found] if isinstance(found, list) else [str(found)]
     return [said]
+
+
+def digest_of(value: Json) -> str:
+    """Return a digest of a value: equal for equal values, whatever the order of their keys."""
+    return sha256(dumps(_sorted(value), indent=False).encode()).hexdigest()
+
+
+def _sorted(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(each) for each in value] if isinstance(value, list) else value

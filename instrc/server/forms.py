@@ -16,12 +16,14 @@ from typing import Final, Literal, TypeAlias, TypeGuard
 
 from instrc import problems
 from instrc.problems.problem import CompileError
-from instrc.runtime.activities import complaints
+from instrc.runtime.activities import complaints, in_language
+from instrc.runtime.interpreter.documents import Complaint
 from instrc.schema.kinds import types_of
 from instrc.schema.validation import accepts
 from instrc.schema.walk import dereferenced
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, at, equal, listing, mapping, optional_text, pointer, tokens
+from instrc.text.sentences import SENTENCES, translated
 
 FIELDS: Final = 2_000
 """Fields of a form; a schema with more is one field for JSON."""
@@ -73,11 +75,13 @@ class FormField:
     sources: list[str] = field(default_factory=list)
     """Where in what is shown a value stands that it can be filled with."""
     problems: list[tuple[str, bool]] = field(default_factory=list)
-    """What is wrong, and whether it is said in the words of `check`, which are English."""
+    """What is wrong, and whether the page says it in English, for want of words in its language."""
     value: Json | Absent = ABSENT
     filled: bool = False
     """Whether somebody gave it content: a required list without rows has a value, and none."""
     focused: bool = False
+    where: str = ""
+    """Its label behind those of the groups and rows around it."""
 
     def walk(self) -> Iterator[FormField]:
         """Yield it and all fields in it."""
@@ -85,10 +89,49 @@ class FormField:
         for child in self.children:
             yield from child.walk()
 
+    def place(self, above: str = "") -> None:
+        """Note where it and all fields in it stand."""
+        self.where = above + self.label
+        for child in self.children:
+            child.place(f"{self.where} › " if above or self.name != ROOT else "")
+
     def first(self) -> FormField:
         """Return the first field in it that can be filled in."""
-        whole = self.kind not in {"object", "list"} or not self.children
-        return self if whole else self.children[0].first()
+        inside = [each for each in self.children if each.kind != "fixed"]
+        return inside[0].first() if inside else self
+
+    @property
+    def control(self) -> str:
+        """The id of what the keyboard reaches: of a group its box, of a list the button that adds a row."""
+        return f"f{self.number}{ {'union': '-k', 'list': '-a'}.get(self.kind, '') }"
+
+    def at(self, parts: Iterable[str]) -> FormField:
+        """Return the field of a part of its value, or the closest one around it; rows that are empty are no part of it."""
+        found = self
+        for part in parts:
+            inside = found.parts()
+            if found.kind == "list":
+                rows = [each for each in inside if each.value is not ABSENT]
+                inside = rows[int(part) : int(part) + 1] if part.isdecimal() else []
+            else:
+                inside = [each for each in inside if each.kind != "fixed" and tokens(each.name)[-1] == part]
+            if not inside:
+                break
+            found = inside[0]
+        return found
+
+    def parts(self) -> list[FormField]:
+        """Return the fields of its members or rows: those of the chosen alternative, if it is a choice of them."""
+        return self.children[0].parts() if self.kind == "union" and self.children else self.children
+
+    def missing(self, message: str) -> FormField | None:
+        """Return the field in it whose value a message of `check` says is required."""
+        absent = [each for each in self.parts() if each.required and each.value is ABSENT and self.kind != "list"]
+        return next((each for each in absent if message == _required(tokens(each.name)[-1])), None)
+
+
+def _required(name: str) -> str:
+    return complaints({}, {"required": [name]})[0]["message"]
 
 
 # What a schema is as a field.
@@ -262,6 +305,7 @@ class AnswerForm:
         self.words = words
         self.data = data
         self._show = show
+        self._faults = SENTENCES[words["language"]].faults
         self._count = 0
         try:
             self.root = self._field(schema, (), label or words["answer"], required=True, inside=frozenset())
@@ -270,6 +314,7 @@ class AnswerForm:
                 raise CompileError([problems.serving.TooMuch(what="fields of a form", limit=FIELDS)]) from None
             self._count = 0
             self.root = self._json({}, ROOT, label or words["answer"], required=True)
+        self.root.place()
 
     @property
     def value(self) -> Json:
@@ -285,33 +330,25 @@ class AnswerForm:
         """Check the value as an answer is checked, note at its field what is wrong, and tell whether nothing is."""
         if self.root.value is ABSENT:
             self.root.problems += [] if self.errors else [(self.words["nothing"], False)]
-            return False
-        empty = [row for each in self.root.walk() if each.kind == "list" for row in each.children if row.value is ABSENT]
-        for row in empty:
+        for row in [row for each in self.root.walk() if each.kind == "list" for row in each.children if row.value is ABSENT]:
             row.problems += [] if row.problems else [(self.words["empty_row"], False)]
             self._offer_empty(row)
-        if empty:
-            return False  # in the value the others have other numbers
-        found = [(each["pointer"], each["message"]) for each in complaints(self.value, self.schema)]
-        for missing in [each for each in self.root.walk() if each.required and each.value is ABSENT]:
-            *above, name = tokens(missing.name.removeprefix(ROOT))
-            said = (pointer(above), complaints({}, {"required": [name]})[0]["message"])
-            if said in found:
-                found.remove(said)
-                if not missing.problems:
-                    missing.problems.append((said[1], True))
-                    self._offer_empty(missing)
-        for where, message in found:
-            self.refuse(where, message)
+        self.refuse(() if self.root.value is ABSENT else complaints(self.value, self.schema))
         return not self.errors
 
-    def refuse(self, where: str, message: str) -> None:
-        """Note what is wrong at a place of the value, at the closest field."""
-        by_name = {each.name: each for each in self.root.walk() if each.kind != "fixed"}
-        parts = tokens(where) if where.startswith("/") else []
-        while parts and ROOT + pointer(parts) not in by_name:
-            parts.pop()
-        by_name.get(ROOT + pointer(parts), self.root).problems.append((message, True))
+    def refuse(self, found: Iterable[Complaint]) -> None:
+        """Note what is wrong with parts of the value, each at its field, in the language of the page; begin at the first one."""
+        listed = list(found)
+        for each, told in zip(listed, in_language(listed, self.value, self.schema, self._faults), strict=True):
+            field, english = self.root.at(tokens(each["pointer"]) if each["pointer"].startswith("/") else []), told == each
+            missing = field.missing(each["message"])
+            if missing is None:
+                field.problems.append((told["message"], english and self.words["language"] != "en"))
+            elif not missing.problems:
+                missing.problems.append((self.words["missing"].format(reason=each["message"]), False))
+                self._offer_empty(missing)
+        for first, *_ in self.errors[:1]:
+            (first.first() if first.kind == "object" else first).focused = True
 
     def focus(self, name: str) -> None:
         """Let the keyboard begin at a field."""
@@ -369,7 +406,8 @@ class AnswerForm:
             try:
                 made.value, made.filled = loads(made.text), True
             except (ValueError, RecursionError) as error:
-                made.problems.append((self.words["not_json"].format(reason=error), False))
+                reason = translated(str(error), self._faults)
+                made.problems.append((self.words["not_json"].format(reason=reason), False))
 
     def _constants(self, shape: FieldShape, made: FormField) -> list[tuple[str, bool]]:
         """Return the values without content that are offered: no value, and, where it is given already, an empty one."""
@@ -611,22 +649,22 @@ def _is_html(value: Json) -> TypeGuard[str]:
     )
 
 
-def changed(schema: Json, data: Mapping[str, str], button: str, show: Json) -> tuple[dict[str, str], str]:
-    """Return what a form holds after one of its buttons, and the name of the field to go on at; the button is in `data` no more.
+def changed(schema: Json, data: dict[str, str], button: str, show: Json) -> tuple[dict[str, str], str]:
+    """Return what a form holds after one of its buttons, and the name of the field to go on at.
 
-    `add:NAME` adds a row, `remove:NAME` takes one out, `take:NAME POINTER` fills a field from what is shown.
+    `add:NAME` adds a row, `remove:NAME` takes one out, `take:NAME POINTER` fills a field from what is shown; `kind:NAME` shows
+    the fields of the chosen alternative.
     """
     action, _, name = button.partition(":")
-    kept = {key: text for key, text in data.items() if key != button}
     if action == "add":
-        count = kept.get(f"rows:{name}", "0")
+        count = data.get(f"rows:{name}", "0")
         rows = int(count) if re.fullmatch(r"[0-9]{1,6}", count) else 0
-        return {**kept, f"rows:{name}": str(rows + 1)}, f"{name}/{rows}"
+        return {**data, f"rows:{name}": str(rows + 1)}, f"{name}/{rows}"
     if action == "remove":
-        return _without_row(kept, name)
+        return _without_row(data, name)
     if action == "take":
-        return _filled(schema, kept, name, show)
-    return kept, name
+        return _filled(schema, data, name, show)
+    return data, name
 
 
 def _without_row(data: dict[str, str], name: str) -> tuple[dict[str, str], str]:

@@ -18,6 +18,7 @@ from starlette.routing import BaseRoute, Route
 from instrc.problems import runs, serving
 from instrc.problems.problem import CompileError, Problem
 from instrc.runtime.engine import RunFilter, values_of_steps
+from instrc.runtime.interpreter.documents import Complaint
 from instrc.runtime.trace_page import page_of
 from instrc.runtime.traces import spans_of, steps_of
 from instrc.schema.strip import split
@@ -289,13 +290,15 @@ async def _no_icon(_request: Request) -> Response:
 def _at_fields(error: CompileError, form: AnswerForm) -> list[Problem]:
     """Note problems with parts of a value at their fields, and return the others."""
     others: list[Problem] = []
+    found: list[Complaint] = []
     for each in error.problems:
         if isinstance(each, runs.RejectedAnswer):
-            form.refuse(each.pointer, each.reason)
+            found.append({"pointer": each.pointer, "message": each.reason})
         elif isinstance(each, runs.InvalidInput) and each.word:
-            form.refuse(pointer([each.word]), each.message)
+            found.append({"pointer": pointer([each.word]), "message": each.message})
         else:
             others.append(each)
+    form.refuse(found)
     return others
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from hashlib import sha256
 from secrets import token_urlsafe
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -18,6 +17,7 @@ from instrc.engines.dbos.sqlite import SqliteStore
 from instrc.engines.dbos.store import close_engine, trouble, write_in_order
 from instrc.engines.stores import scheme_of, store_of
 from instrc.runtime.engine import Question, RunReport
+from instrc.server.approvals import Vote, approval_of, digest_of
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts
 
@@ -207,17 +207,6 @@ class QuestionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Vote:
-    """What one person has answered."""
-
-    who: str
-    means: str
-    at: float
-    data: Json
-    comment: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Opening:
     """What is noted with a question when it is opened."""
 
@@ -227,17 +216,6 @@ class Opening:
 
 Listener: TypeAlias = Callable[[sa.Connection, RunChange], None]
 """Is told of each change, in the transaction in which it is written."""
-
-
-def digest_of(value: Json) -> str:
-    """Return a digest of a value: equal for equal values, whatever the order of their keys."""
-    return sha256(dumps(_sorted(value), indent=False).encode()).hexdigest()
-
-
-def _sorted(value: Json) -> Json:
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(each) for each in value] if isinstance(value, list) else value
 
 
 class Records:
@@ -267,21 +245,20 @@ class Records:
         *,
         starter: str | None = None,
         metadata: Mapping[str, str] | None = None,
-        first: Sequence[RunChange] = (),
         means: str | None = None,
         digest: str | None = None,
     ) -> list[RunChange]:
-        """Take in how a run stands; return what has changed, behind what is told `first`.
+        """Take in how a run stands; return what has changed.
 
         `opening` says what is noted of a question that is new; `means` and `digest` are for the audit log, if it begins now.
         """
-        if means is None and not first and not metadata and self._knows(report, starter):
+        if means is None and not metadata and self._knows(report, starter):
             return []  # most looks bring nothing, and a look is cheaper than a transaction that writes
         audited = None if means is None else (str(starter), means, "start", report.run, None, None, digest)
         try:
-            return self._note(report, opening, starter, metadata, first, audited)
+            return self._note(report, opening, starter, metadata, audited)
         except sa.exc.IntegrityError:  # another process has just noted the same
-            return self._note(report, opening, starter, metadata, first, audited)
+            return self._note(report, opening, starter, metadata, audited)
 
     def _knows(self, report: RunReport, starter: str | None) -> bool:
         with self.engine.connect() as connection:
@@ -297,7 +274,6 @@ class Records:
         opening: Callable[[Question], Opening],
         starter: str | None,
         metadata: Mapping[str, str] | None,
-        first: Sequence[RunChange],
         audited: tuple[str, str, str, str | None, str | None, Json, str | None] | None,
     ) -> list[RunChange]:
         with self.engine.begin() as connection:
@@ -312,7 +288,7 @@ class Records:
                 "ended": report.ended,
                 "seen": now,
             }
-            made = [*first]
+            made: list[RunChange] = []
             if before is None:
                 connection.execute(sa.insert(RUNS).values(run=report.run, starter=starter, **values))
                 made.append(RunChange("run.started", report.run, report.name, {"who": starter} if starter else {}))
@@ -332,11 +308,9 @@ class Records:
     ) -> list[RunChange]:
         known = set(connection.execute(sa.select(QUESTIONS.c.question).where(QUESTIONS.c.run == report.run)).scalars())
         asked = {each.id: each for each in report.questions}
-        for name in known - asked.keys():
-            self._close(connection, report.run, name)
-        made = [
-            RunChange("question.closed", report.run, report.name, {"question": name}) for name in sorted(known - asked.keys())
-        ]
+        made: list[RunChange] = []
+        for name in sorted(known - asked.keys()):
+            made += self._closed(connection, report, name)
         for name in sorted(asked.keys() - known):
             question, found = asked[name], opening(asked[name])
             connection.execute(
@@ -359,9 +333,18 @@ class Records:
         return made
 
     @staticmethod
-    def _close(connection: sa.Connection, run: str, question: str) -> None:
+    def _closed(connection: sa.Connection, report: RunReport, name: str) -> list[RunChange]:
+        """Close a question; return that, and who has answered it, whichever process has given the run the answer."""
+        query = questions_query(None, report.run, None, None, None, None, None).where(QUESTIONS.c.question == name)
+        row = _question_row(connection.execute(query).one())
+        votes = _votes(connection, report.run, name, row.opened).get(name, [])
         for table in (QUESTIONS, CANDIDATES, CLAIMS):
-            connection.execute(sa.delete(table).where(table.c.run == run, table.c.question == question))
+            connection.execute(sa.delete(table).where(table.c.run == report.run, table.c.question == name))
+        closed = RunChange("question.closed", report.run, report.name, {"question": name})
+        if approval_of(row.question, None).tally(votes) is None:
+            return [closed]
+        who: list[Json] = [each.who for each in votes]
+        return [RunChange("question.answered", report.run, report.name, {"question": name, "who": who}), closed]
 
     def _tell(self, connection: sa.Connection, changes: Iterable[RunChange]) -> list[RunChange]:
         """Write changes into the feed, and tell whoever listens."""
@@ -505,24 +488,19 @@ class Records:
 
     def votes(self, run: str, question: str | None = None, since: float = 0.0) -> dict[str, list[Vote]]:
         """Return what people have answered, by question, in the order in which they did."""
-        query = sa.select(VOTES).where(VOTES.c.run == run, VOTES.c.at >= since).order_by(VOTES.c.at)
-        query = query if question is None else query.where(VOTES.c.question == question)
-        found: dict[str, list[Vote]] = {}
         with self.engine.connect() as connection:
-            for row in connection.execute(query):
-                found.setdefault(row.question, []).append(_vote(row))
-        return found
+            return _votes(connection, run, question, since)
 
     # --- idempotency, the feed, the audit log -----------------------------------------------------------------------------------
 
     def reserve(self, key: str, digest: str, run: str) -> tuple[str, str]:
         """Note that a key begins a run; return the digest and the run that the key has, maybe since earlier."""
-        with self.engine.begin() as connection:
-            found = connection.execute(sa.select(REQUESTS).where(REQUESTS.c.key == key)).first()
-            if found is not None:
-                return found.digest, found.run
+        with suppress(sa.exc.IntegrityError), self.engine.begin() as connection:  # the same may be sent twice at once
             connection.execute(sa.insert(REQUESTS).values(key=key, digest=digest, run=run, at=time()))
-        return digest, run
+            return digest, run
+        with self.engine.connect() as connection:
+            found = connection.execute(sa.select(REQUESTS).where(REQUESTS.c.key == key)).one()
+            return found.digest, found.run
 
     def feed(self, after: int, limit: int = 200) -> list[RunChange]:
         """Return what has happened since a number."""
@@ -701,6 +679,14 @@ def _run_row(row: sa.Row[*tuple[object, ...]], metadata: Mapping[str, str]) -> R
 def _question_row(row: sa.Row[*tuple[object, ...]]) -> QuestionRow:
     question = Question(row.question, tuple(as_texts(loads(row.steps))), loads(row.show), loads(row.schema), row.by)
     return QuestionRow(row.run, row.program, question, row.opened, row.due, row.claimed_by, row.claimed_until)
+
+
+def _votes(connection: sa.Connection, run: str, question: str | None, since: float) -> dict[str, list[Vote]]:
+    query = sa.select(VOTES).where(VOTES.c.run == run, VOTES.c.at >= since).order_by(VOTES.c.at)
+    found: dict[str, list[Vote]] = {}
+    for row in connection.execute(query if question is None else query.where(VOTES.c.question == question)):
+        found.setdefault(row.question, []).append(_vote(row))
+    return found
 
 
 def _vote(row: sa.Row[*tuple[object, ...]]) -> Vote:

@@ -24,9 +24,9 @@ from instrc.runtime.interpreter.documents import Author, spellings
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.traces import Event
 from instrc.server.access import Caller, Role
-from instrc.server.approvals import Approval, approval_of
+from instrc.server.approvals import Approval, Vote, approval_of, digest_of
 from instrc.server.identity import Signer, link_word, refuse_unknown
-from instrc.server.records import DELETED, Opening, QuestionRow, Records, RunChange, RunRow, Vote, digest_of
+from instrc.server.records import DELETED, Opening, QuestionRow, Records, RunChange, RunRow
 from instrc.server.streams import TOLD_PAUSE, Hub, NumberedEvent, TraceReading, part_json
 from instrc.text.jsonvalue import Json, JsonObject, as_object, tokens
 from instrc.tools.python_values import JsonLike
@@ -411,19 +411,20 @@ class RunService:
             self._wake(await asyncio.to_thread(self.records.tell, change))
             return await self.run(caller, run)
         try:
-            return await self._info_of(await self._decide(run, found.program, name, votes, decided))
+            return await self._info_of(await self._decide(run, name, votes, decided))
         except CompileError as error:
             if any(isinstance(each, problems.runs.RejectedAnswer) for each in error.problems):
                 await asyncio.to_thread(self.records.unvote, run, name, caller.name, caller.nonce)
+            elif earlier is not None and isinstance(error.problems[0], problems.runs.NoSuchQuestion):
+                return await self.run(caller, run)  # it was sent twice, and the run has just taken the first one in
             raise
 
-    async def _decide(self, run: str, program: str, question: str, votes: Sequence[Vote], decided: Vote) -> RunReport:
+    async def _decide(self, run: str, question: str, votes: Sequence[Vote], decided: Vote) -> RunReport:
         """Let a run go on with the answer that its votes decide on."""
         by: Author = {"who": ", ".join(each.who for each in votes if each.data == decided.data), "means": decided.means}
         work = self.engine.answer(run, question, decided.data, by)
         report = await self._recorded(run, work, SETTLE, known=True, question=question)
-        who: list[Json] = [each.who for each in votes]
-        await self._note(report, first=[RunChange("question.answered", run, program, {"question": question, "who": who})])
+        await self._note(report)
         return report
 
     async def _finish_votes(self, report: RunReport) -> None:
@@ -432,7 +433,7 @@ class RunService:
             found = await self._asked(row)
             decided = found.approval.tally(found.votes)
             if decided is not None and found.votes[-1].at < time() - _LEFT:
-                await self._decide(report.run, report.name, row.question.id, found.votes, decided)
+                await self._decide(report.run, row.question.id, found.votes, decided)
 
     def refusal(self, caller: Caller, found: QuestionInfo) -> Problem | None:
         """Return why the caller may not answer a question; `None` if nothing speaks against it."""
@@ -621,13 +622,12 @@ class RunService:
         *,
         starter: str | None = None,
         metadata: Mapping[str, str] | None = None,
-        first: Sequence[RunChange] = (),
         means: str | None = None,
         digest: str | None = None,
     ) -> None:
         def note() -> list[RunChange]:
             opening = partial(self._opening, report)
-            return self.records.note(report, opening, starter=starter, metadata=metadata, first=first, means=means, digest=digest)
+            return self.records.note(report, opening, starter=starter, metadata=metadata, means=means, digest=digest)
 
         async with self._turns.setdefault(report.run, asyncio.Lock()):
             self._wake(await asyncio.to_thread(note))

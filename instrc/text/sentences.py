@@ -178,6 +178,11 @@ SENTENCES: Mapping[str, Sentences] = {
             "the tools are {names}": "есть инструменты {names}",
             "leave it out": "убери его",
             "the answer is not JSON, {error}": "ответ не JSON, {error}",
+            "a key in double quotes is expected at character {number}": "на месте {number} нужен ключ в двойных кавычках",
+            "a ':' is expected after a key at character {number}": "на месте {number}, после ключа, нужно двоеточие",
+            "a ',' or {closing} is expected at character {number}": "на месте {number} нужна запятая или закрывающая скобка",
+            "a value is expected at character {number}": "на месте {number} нужно значение",
+            "the text ends before its value does at character {number}": "текст кончается раньше времени, на месте {number}",
             "nothing is said and no tool is used: do one of the two": (
                 "ничего не сказано и ни один инструмент не вызван: сделай одно из двух"
             ),

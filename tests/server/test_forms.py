@@ -282,6 +282,82 @@ def test_what_is_wrong_stands_at_its_field(sent: dict[str, str], wrong: dict[str
     }
 
 
+GUEST = {"type": "object", "properties": {"name": STRING, "age": {"type": "integer", "maximum": 120}}, "required": ["name"]}
+HOME = {"type": "object", "properties": {"kind": {"const": "home"}, "street": STRING}, "required": ["kind", "street"]}
+MANY = {
+    "type": "object",
+    "properties": {
+        "code": {"type": "string", "pattern": "^[A-Z]+$", "maxLength": 4},
+        "day": {"type": "string", "format": "date"},
+        "guests": {"type": "array", "minItems": 3, "items": GUEST},
+        "names": {"type": "array", "items": {"type": "string", "minLength": 3}},
+        "place": {"oneOf": [HOME, STRING]},
+        "more": {"type": "object", "additionalProperties": {"type": "integer"}},
+    },
+    "required": ["place"],
+}
+WRONG = {
+    "/data/code": "abcde",
+    "/data/day": "2026-13-01",
+    "rows:/data/guests": "2",
+    "/data/guests/1/age": "130",
+    "rows:/data/names": "2",
+    "/data/names/1": "ab",
+    "kind:/data/place": "0",
+    "json:/data/more": '{"a": "b"}',
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "wrong"),
+    [
+        (
+            "en",
+            [
+                ("code", '"abcde" does not match "^[A-Z]+$"'),
+                ("code", '"abcde" is too long'),
+                ("day", '"2026-13-01" is not a "date"'),
+                ("guests", '[{},{"age":130}] is too short'),
+                ("name", '"name" is a required property'),
+                ("name", '"name" is a required property'),
+                ("age", "130 is greater than the maximum of 120"),
+                ("Row 1", WORDS["empty_row"]),
+                ("Row 2", '"ab" is too short'),
+                ("street", '"street" is a required property'),
+                ("more", '"b" is not of type "integer"'),
+            ],
+        ),
+        (
+            "ru",
+            [
+                ("code", '"abcde": не подходит под "^[A-Z]+$"'),
+                ("code", '"abcde": слишком длинно, наибольшая длина 4'),
+                ("day", '"2026-13-01": нужен формат "date"'),
+                ("guests", "слишком мало элементов, нужно не меньше 3"),
+                ("name", "это нужно заполнить"),
+                ("name", "это нужно заполнить"),
+                ("age", "130: слишком много, нужно не больше 120"),
+                ("Строка 1", "эта строка пуста: заполните её или уберите"),
+                ("Строка 2", '"ab": слишком коротко, наименьшая длина 3'),
+                ("street", "это нужно заполнить"),
+                ("more", '"b": нужен тип "integer"'),
+            ],
+        ),
+    ],
+)
+def test_several_things_are_said_at_once_in_the_language_of_the_page(language: str, wrong: list[tuple[str, str]]) -> None:
+    """An empty row moves no complaint about another one, and the keyboard begins at the first field that is wrong."""
+    form = AnswerForm(MANY, WRONG, words_for(language))
+    assert not form.check()
+    assert [(each.label, told) for each, told, _ in form.errors] == wrong
+    assert not any(english for *_, english in form.errors)
+    assert [each.name for each in form.root.walk() if each.focused] == ["/data/code"]
+    row = {"en": "guests › Row 2 › age", "ru": "guests › Строка 2 › age"}[language]
+    assert row in [each.where for each, *_ in form.errors]
+    data, at = changed(MANY, WRONG, "kind:/data/place", None)
+    assert (data["kind:/data/place"], at) == ("0", "/data/place"), "what is chosen stays chosen"
+
+
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -302,7 +378,7 @@ def test_texts_of_others_are_text(text: str) -> None:
     data = {f"json:/data{pointer([text])}": text, "kind:/data/b": "0", "/data/b": text, f"rows:/data{pointer([f'c{text}'])}": "1"}
     form = AnswerForm(schema, data, WORDS, show={text: text, "b": text})
     form.check()
-    form.refuse("/b", text)
+    form.refuse([{"pointer": "/b", "message": text}])
     seen = Browser(page(form))
     assert {tag for tag, _ in seen.tags} <= ALLOWED
     assert not [key for _, found in seen.tags for key in found if key.startswith("on") or key in {"src", "style"}]

@@ -97,7 +97,7 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(tmp_path: Path, width: int, sc
         page.click(".cards a")
         looked_at(page)
         page.click("button.primary")
-        page.wait_for_function("document.activeElement.id == 'wrong'")
+        page.wait_for_function("document.activeElement.name == '/data/decision'")
         looked_at(page)
         page.click("button[value='add:/data/guests']")
         page.wait_for_function("document.activeElement.name == '/data/guests/0/name'")
@@ -107,6 +107,49 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(tmp_path: Path, width: int, sc
         page.goto(f"{base}/inbox/runs")
         looked_at(page)
         assert hosts == {urlsplit(base).netloc}
+
+
+@pytest.mark.parametrize(
+    ("language", "width", "said"),
+    [
+        (
+            "en",
+            1400,
+            ['"decision" is a required property', '"decision" is a required property', "write a number, such as 12 or 2.5"],
+        ),
+        ("ru", 360, ["это нужно заполнить", "это нужно заполнить", "напишите число, например 12 или 2.5"]),
+    ],
+)
+def test_what_is_wrong_is_said_where_the_keyboard_begins(tmp_path: Path, language: str, width: int, said: list[str]) -> None:
+    here = """[document.activeElement].map(a => [a.name, a.getAttribute('aria-invalid'),
+        ...(a.getAttribute('aria-describedby') || '').split(' ').map(id => document.getElementById(id)?.innerText)])[0]"""
+    with served(tmp_path) as address, browser(width) as (page, _):
+        page.context.set_extra_http_headers({"Accept-Language": language})
+        page.goto(address)
+        page.goto(f"{address.partition('/studio')[0]}/inbox/start/letter")
+        page.fill("textarea", "Ann comes")
+        page.click("button.primary")
+        page.goto(f"{address.partition('/studio')[0]}/inbox")
+        page.click(".cards a")
+
+        def sent(button: str) -> tuple[Any, list[str]]:
+            with page.expect_navigation():
+                page.click(f"button[value='{button}']:visible")
+            assert [each["id"] for each in axe.Axe().run(page).response["violations"]] == []
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            return page.evaluate(here), [each.inner_text() for each in page.query_selector_all(".summary li")]
+
+        found, listed = sent("answer")
+        assert found == ["/data/decision", "true", said[0]]
+        assert [each.rpartition(": ")[2] for each in listed] == [said[0], said[0].replace("decision", "note")]
+        page.select_option("select[name='/data/decision']", '"Approve"')
+        page.check("input[name='null:/data/note']")
+        page.select_option("select[name='kind:/data/place']", "1")
+        assert sent("kind:/data/place")[0][0] == "/data/place", "the fields of what is chosen are there"
+        page.keyboard.type("many")
+        found, listed = sent("answer")
+        assert found == ["/data/place", "true", said[1]]
+        assert len(listed) == 1
 
 
 def test_the_keyboard_is_enough(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from serving import ANN, ANSWER, BOB, BOSS, RunService, asking, on, service, set
 
 from instrc import CompileError
 from instrc.runtime.retry import RetryOptions
-from instrc.server.records import Vote  # written as by a process that has ended then
+from instrc.server.approvals import Vote  # written as by a process that has ended then
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 

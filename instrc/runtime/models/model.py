@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn, Protocol, cast
 
+from instrc.runtime.activities import in_language
 from instrc.runtime.interpreter.documents import Complaint, ModelCommand, bare_name
 from instrc.runtime.models.cache import AnswerCache
-from instrc.schema.validation import validate
 from instrc.text import arguments
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
-from instrc.text.sentences import EN, Sentences, filled, translated
+from instrc.text.sentences import EN, Sentences, filled
 from instrc.tools.python_values import JsonLike, json_of
 from instrc.vibes.settings import RequestSettings
 
@@ -109,28 +109,11 @@ def model_message(command: ModelCommand, sentences: Sentences = EN) -> str:
         parts.append(_ruled(sentences.rejected, command["rejected"]))
     if command["complaints"]:
         heading = sentences.not_accepted if command["rejected"] is None else sentences.wrong
-        found = _in_language(command, sentences)
+        found = in_language(command["complaints"], command["rejected"], command["schema"], sentences.faults)
         faults = [filled(sentences.fault, place=each["pointer"] or "/", reason=each["message"]) for each in found]
-        parts.append("\n".join([heading, *faults]))
+        parts.append("\n".join([heading, *dict.fromkeys(faults)]))
     parts.append(_request(command, sentences))
     return "\n\n".join(parts) + "\n"
-
-
-def _in_language(command: ModelCommand, sentences: Sentences) -> list[Complaint]:
-    """Return what is wrong with an answer, in the language of the sentences where they have it: it is recorded in English."""
-    found, rejected, schema = command["complaints"], command["rejected"], command["schema"]
-    if not sentences.faults:
-        return found
-    said: dict[tuple[str, str], str] = {}
-    if rejected is not None:
-        english, ours = validate(rejected, schema), validate(rejected, schema, faults=sentences.faults)
-        said = {(a.instance, a.message): b.message for a, b in zip(english, ours, strict=True)}
-    made: list[Complaint] = []
-    for each in found:
-        message = said.get((each["pointer"], each["message"])) or translated(each["message"], sentences.faults)
-        if {**each, "message": message} not in made:
-            made.append({**each, "message": message})
-    return made
 
 
 def tool_name(chunk: str, steps: Sequence[str], only: str | None) -> str:
