@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
-from typing import Final, Generic, Literal, TypeAlias, TypeVar
+from typing import Final, Generic, Literal, TypeAlias, TypedDict, TypeVar
 
 import msgspec
 
@@ -415,19 +415,35 @@ class Branch(msgspec.Struct, frozen=True, gc=False):
     body: Body
 
 
-class When(msgspec.Struct, frozen=True, gc=False):
-    """The first branch whose condition holds."""
+class Common(TypedDict):
+    """What any block says."""
 
-    name: str
-    branches: tuple[Branch, ...]
+    key: str | None
+    within: str | None
+    delay: str | None
+    about: JsonObject | None
+    definition: str | None
+
+
+class _Keyed(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A block that may have a key, a deadline and a delay of its own."""
+
     key: str | None = None
     within: str | None = None
     delay: str | None = None
     about: JsonObject | None = None
+    """Further keywords."""
     definition: str | None = None
 
 
-class Each(msgspec.Struct, frozen=True, gc=False):
+class When(_Keyed, frozen=True, gc=False):
+    """The first branch whose condition holds."""
+
+    name: str
+    branches: tuple[Branch, ...]
+
+
+class Each(_Keyed, frozen=True, gc=False):
     """The body once an element, concurrently."""
 
     name: str
@@ -436,18 +452,13 @@ class Each(msgspec.Struct, frozen=True, gc=False):
     """The list, or a number for 1, 2, 3, …"""
     body: Body
     most: int | None
-    key: str | None = None
-    within: str | None = None
-    delay: str | None = None
-    about: JsonObject | None = None
-    definition: str | None = None
     least: int | None = None
     """Of a number of rounds: all of them."""
     until: Condition | None = None
     """When the elements that are not done are not waited for."""
 
 
-class Repeat(msgspec.Struct, frozen=True, gc=False):
+class Repeat(_Keyed, frozen=True, gc=False):
     """The body again and again, or one element after the other."""
 
     name: str
@@ -461,11 +472,6 @@ class Repeat(msgspec.Struct, frozen=True, gc=False):
     """The keys that `previous` and `rounds` show; `None` for all there are."""
     otherwise: str | None = None
     """The name of the context with its `else`."""
-    key: str | None = None
-    within: str | None = None
-    delay: str | None = None
-    about: JsonObject | None = None
-    definition: str | None = None
     least: int | None = None
     """One round, or none where there is a list."""
     first: Value | None = None
@@ -482,41 +488,26 @@ class Else(msgspec.Struct, frozen=True, gc=False):
     definition: str | None = None
 
 
-class Try(msgspec.Struct, frozen=True, gc=False):
+class Try(_Keyed, frozen=True, gc=False):
     """The first body, and the second when the first has failed for good."""
 
     name: str
     body: Body
     otherwise: Body
-    key: str | None = None
-    within: str | None = None
-    delay: str | None = None
-    about: JsonObject | None = None
-    definition: str | None = None
 
 
-class Race(msgspec.Struct, frozen=True, gc=False):
+class Race(_Keyed, frozen=True, gc=False):
     """All bodies at once; the first that is done ends the others."""
 
     name: str
     branches: tuple[Body, ...]
-    key: str | None = None
-    within: str | None = None
-    delay: str | None = None
-    about: JsonObject | None = None
-    definition: str | None = None
 
 
-class Do(msgspec.Struct, frozen=True, gc=False):
+class Do(_Keyed, frozen=True, gc=False):
     """The body, once."""
 
     name: str
     body: Body
-    key: str | None = None
-    within: str | None = None
-    delay: str | None = None
-    about: JsonObject | None = None
-    definition: str | None = None
 
 
 KeyedBlock: TypeAlias = When | Each | Repeat | Try | Race | Do
@@ -666,22 +657,18 @@ def word_of(block: Block) -> str:
     return type(block).__name__.lower()
 
 
-Common: TypeAlias = "tuple[str | None, str | None, str | None, JsonObject | None, str | None]"
-"""What any block says: its key, its deadline, its delay, further keywords, its definition."""
-
-
 def branched(word: str, name: str, branches: tuple[Branch, ...], common: Common) -> KeyedBlock:
     """Return a block that is nothing but its branches, by the word that it begins with."""
     bodies = tuple([branch.body for branch in branches])
     match word:
         case "when":
-            return When(name, branches, *common)
+            return When(name, branches, **common)
         case "try":
-            return Try(name, bodies[0], bodies[1], *common)
+            return Try(name, bodies[0], bodies[1], **common)
         case "race":
-            return Race(name, bodies, *common)
+            return Race(name, bodies, **common)
         case _:
-            return Do(name, bodies[0], *common)
+            return Do(name, bodies[0], **common)
 
 
 def all_contexts(body: Body) -> Iterator[Context]:

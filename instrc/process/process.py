@@ -150,12 +150,12 @@ class _ProcessReader(Struct):
         if kind == "else":
             return self.else_(name, bodies, place, about, definition)
         engine = chunk_json.engine_property(kind, "block", schema, place)
-        common = (
-            optional_text(engine.get("key")),
-            optional_text(engine.get("within")),
-            optional_text(engine.get("delay")),
-            about,
-            definition,
+        common = flow.Common(
+            key=optional_text(engine.get("key")),
+            within=optional_text(engine.get("within")),
+            delay=optional_text(engine.get("delay")),
+            about=about,
+            definition=definition,
         )
         match kind:
             case "each":
@@ -246,9 +246,9 @@ class _ProcessReader(Struct):
             source,
             body,
             most if chunk_json.is_count(most) else ELEMENTS,
-            *common,
-            chunk_json.least_of(schema),
-            chunk_json.condition_of(until, place) if isinstance(until, dict) else None,
+            least=chunk_json.least_of(schema),
+            until=chunk_json.condition_of(until, place) if isinstance(until, dict) else None,
+            **common,
         )
 
     def repeat(
@@ -266,9 +266,9 @@ class _ProcessReader(Struct):
             keep if chunk_json.is_count(keep) else None,
             tuple(each for each in hands if isinstance(each, str)) if isinstance(hands, list) else None,
             None,
-            *common,
-            chunk_json.least_of(schema),
-            flow.value_of(engine["from"]) if "from" in engine else None,
+            least=chunk_json.least_of(schema),
+            first=flow.value_of(engine["from"]) if "from" in engine else None,
+            **common,
         )
 
     def else_(

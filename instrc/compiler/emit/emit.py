@@ -58,7 +58,8 @@ class Blocks:
         step = self.plan.flat.graph.steps[chunk.units[0]]  # type: ignore[index]  # a block is a single step
         about: JsonObject | None = None if step.about is None else {"description": step.about}
         key = suffixed(self.plan.keys[step.number], item) if step.number in self.plan.keys else None
-        common = (key, step.timing.within, step.timing.delay, about, definition)
+        timing = step.timing
+        common = flow.Common(key=key, within=timing.within, delay=timing.delay, about=about, definition=definition)
 
         def body(region: ir.Region) -> flow.Body:
             contexts = tuple([inside[context_name(each, item)] for each in self.plan.inside[region.number]])
@@ -84,7 +85,7 @@ class Blocks:
         source = self.paths.read(content.source, item) if not isinstance(content.source, int) else Constant(content.source)
         most = content.most if counted is None else counted
         until = self.paths.condition(content.until, item)
-        return flow.Each(name, self.plan.elements[content.body.number], source, body, most, *common, counted, until)
+        return flow.Each(name, self.plan.elements[content.body.number], source, body, most, least=counted, until=until, **common)
 
     def _repeat(
         self, name: str, content: ir.Repeat, body: flow.Body, common: flow.Common, item: int | None, otherwise: str | None
@@ -99,9 +100,9 @@ class Blocks:
             content.keep,
             self.paths.hands(content, item) if content.handed else None,
             otherwise,
-            *common,
-            _least(content),
-            self.paths.first(content, item) if content.handed else None,
+            least=_least(content),
+            first=self.paths.first(content, item) if content.handed else None,
+            **common,
         )
 
     def _source(self, source: ir.Path | int | None, item: int | None) -> flow.Value | None:
