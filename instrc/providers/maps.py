@@ -16,7 +16,7 @@ from instrc.schema.wellformed import problems_of
 from instrc.text.arguments import attribute, excerpt
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, is_deeper, listing, mapping
-from instrc.tools.definitions import AS_SENT
+from instrc.tools.definitions import AS_SENT, definition
 
 # The JSON of codecs: one table for reading, writing and checking.
 #
@@ -420,7 +420,8 @@ def _carries_a_map(value: object) -> bool:
 
 def _as_sent(tool: Mapping[str, Json]) -> JsonObject | None:
     """Return the map of a tool of MCP that carries none, which a model was given as it is; `None` for what is no such tool."""
-    name, schema = tool.get("name"), tool.get("inputSchema", tool.get("input_schema"))
+    name, said = tool.get("name"), definition({**tool})
+    schema = said.schema if said.schema_at[:1] in {("inputSchema",), ("input_schema",)} else None
     if not isinstance(name, str) or not isinstance(schema, dict):
         return None
     keys: Json = [*mapping(schema.get("properties"))]

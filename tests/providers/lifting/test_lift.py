@@ -280,6 +280,10 @@ def test_a_tool_of_an_mcp_server_is_the_map_of_what_was_given_to_a_model_as_it_i
         call = lift(request, map_).call
         assert (call.name, call.value, call.valid) == ("add", {"a": 2}, True)
     assert not lift({"a": "x"}, add).call.valid
+    of_bedrock = {**add, "inputSchema": {"json": add["inputSchema"]}}
+    assert lift(request, of_bedrock).call.value == {"a": 2}
+    with pytest.raises(CompileError, match="it is a tool or a schema"):
+        lift(request, {"name": "add", "parameters": add["inputSchema"]})
 
 
 COUNT: Any = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
