@@ -430,20 +430,24 @@ def worker_command(
             options.refuse_use(f'{carried}; `durable` (`pip install "instrc[durable]"`) and `temporal` have workers', "--engine")
         if retry_held is not None and not is_span(retry_held):
             options.refuse_use(f"`{retry_held[:80]}` is not a span of time, as `PT5M`", "--retry-held")
-        running.run_to_end(_worked(carrier, None if retry_held is None else seconds(retry_held), quiet=quiet))
+        location = getattr(carrier, "location", None)  # of a store of runs; a Temporal server has none
+        note = ""
+        if location is not None and not location.exists():
+            note = f"no run was ever started in `{location.shown}`: is this the folder of the project?\n"
+        running.run_to_end(_worked(carrier, None if retry_held is None else seconds(retry_held), note, quiet=quiet))
 
 
 def _heard_elsewhere(part: AnswerPart) -> None:
     """Take a part of an answer that nobody follows here: a service of the same store may."""
 
 
-async def _worked(carrier: Serving, every: float | None, *, quiet: bool) -> None:
+async def _worked(carrier: Serving, every: float | None, note: str, *, quiet: bool) -> None:
     """Serve, and retry meanwhile what is held."""
     import asyncio  # the help of all commands does without it
 
     retrying = asyncio.ensure_future(_retried(cast("Engine", carrier), max(every, 1.0))) if every is not None else None
     try:
-        await _served(carrier, quiet=quiet)
+        await _served(carrier, note, quiet=quiet)
     finally:
         if retrying is not None:
             retrying.cancel()
@@ -462,7 +466,7 @@ async def _retried(carrier: Engine, every: float) -> None:
             await gather(*(ensure_future(carrier.retry(run, RetryOptions())) for run in held), return_exceptions=True)
 
 
-async def _served(carrier: Serving, *, quiet: bool) -> None:
+async def _served(carrier: Serving, note: str, *, quiet: bool) -> None:
     import asyncio  # the help of all commands does without it
 
     from instrc.runtime.engine import UnreachableError
@@ -486,7 +490,7 @@ async def _served(carrier: Serving, *, quiet: bool) -> None:
             if not await _claimed(carrier, stop, quiet=quiet):
                 return
             if not quiet:
-                write_error("the worker is ready\n")
+                write_error(f"the worker is ready\n{note}")
             await carrier.serve(stop)
         except UnreachableError as error:
             running.tell_line(f"{error.problems[0].message}; its runs stay as they are, and go on when it answers")

@@ -210,6 +210,17 @@ def begun_before(events: Iterable[Event], run: str) -> set[str]:
     return {event["id"] for event in events if event["event"] in {"called", "asked"} and event["run"] == run and "id" in event}
 
 
+def told_before(events: Iterable[Event], run: str) -> dict[str, Json]:
+    """Return what people have answered by the trace of a run since it was last begun again, by question."""
+    told: dict[str, Json] = {}
+    for event in events:
+        if event["run"] == run and event["event"] == "told":
+            told[event["id"]] = event["answer"]
+        elif event["run"] == run and event["event"] == "again":
+            told = {}
+    return told
+
+
 def usage_in(events: Iterable[Event]) -> dict[str, float]:
     """Return what models have used, by what they have answered."""
     used: dict[str, float] = {"requests": 0}

@@ -26,7 +26,6 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from written_processes import DECISION, call, chunk, process, step
 
 from instrc import Activities, Sample
-from instrc.engines.dbos import store  # processes are stopped between two steps of it
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.engines.folder import FolderEngine  # the engine itself, with effects of the test
 from instrc.engines.stores import store_of  # the database without the engine
@@ -66,7 +65,7 @@ async def ours(engine: Engine, steps: int) -> float:
 
 def bare_dbos(steps: int) -> float:
     """Return the seconds that DBOS takes for a workflow of so many steps."""
-    from dbos import DBOS
+    from dbos import DBOS, DBOSPortableJSONSerializer
 
     @DBOS.workflow(name="bare")
     async def bare(count: int) -> int:
@@ -80,7 +79,7 @@ def bare_dbos(steps: int) -> float:
             "name": "bare",
             "system_database_url": location.address,
             "system_database_engine": location.open(),
-            "serializer": store.SERIALIZER,
+            "serializer": DBOSPortableJSONSerializer(),
             "log_level": "CRITICAL",
         }
     )

@@ -24,7 +24,7 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Author, Command, FireCommand, Outcome, PinnedPlan, Result
 from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
-from instrc.runtime.traces import begun_before
+from instrc.runtime.traces import begun_before, told_before
 from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, JsonObject, as_object
 
@@ -76,6 +76,8 @@ class DurablePort(MemoryPort):
         """Children that wait for people."""
         self.begun: set[str] = set()
         """Effects that have begun before a restart and were not recorded: those that begin again are reported."""
+        self.told: dict[str, Json] = {}
+        """What was answered before a restart and perhaps not recorded: the answer comes again, and the trace has it once."""
         self._known_due = set(journal.due)
         self._known_later = set(journal.later)
         self._known_held = set(journal.held)
@@ -115,7 +117,8 @@ class DurablePort(MemoryPort):
         elif command not in self.later or self.overdue:
             return None
         self._letters[command] = (letter, recorded)
-        self.effects.tell("told", command, **facts_of_answer(data, by))
+        if command not in self.told or self.told.pop(command) != data:
+            self.effects.tell("told", command, **facts_of_answer(data, by))
         self.rest(False)  # noqa: FBT003  -- it is the word of the callback
         self.give(command, result)
         return recorded
@@ -471,6 +474,11 @@ async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
     raise asyncio.CancelledError
 
 
+def _answered(entries: Iterable[JournalEntry]) -> list[tuple[str, Result]]:
+    """Return what people have answered, as it is recorded."""
+    return [(command, result) for entry in entries for command, result in entry.get("results", ()) if result.get("by")]
+
+
 async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) -> Outcome | None:
     """Rebuild the state of a run from its journal, and drive it to its end."""
     run, plan = launch["run"], launch["plan"]
@@ -487,6 +495,11 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
         effects.tell("resumed", steps=len(steps))
     events, _ = await asyncio.to_thread(store.trace_from, carrier.location, carrier.engine, run)
     port.begun = begun_before(events, run)
+    port.told = told_before(events, run)
+    for asked, result in _answered(entries) if steps else ():
+        if all(event["event"] != "told" or event.get("id") != asked or event["run"] != run for event in events):
+            effects.tell("told", asked, **facts_of_answer(result["ok"], result["by"]))  # a kill has lost the end of the trace
+        port.told.pop(asked, None)
     port.begun -= journal.held.keys()  # these have ended: what is known to have failed was not perhaps done
     if not carrier.location.is_local and (steps or run in carrier.claims.resumed):
         port.begun |= _next_commands(journal)  # a kill loses the last events of a trace, but not what was to be done next

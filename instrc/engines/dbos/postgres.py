@@ -45,7 +45,7 @@ class PostgresStore:
         scheme, _, rest = place.partition(":")
         driver = scheme if "+" in scheme else "postgresql+psycopg"
         self._url = sa.make_url(f"{driver}://{rest.lstrip('/')}")
-        self.shown: str = self._url.render_as_string(hide_password=True)
+        self.shown: str = f"{scheme}:{self._url.render_as_string(hide_password=True).partition(':')[2]}"  # as the user wrote it
         self.address: str = self._url.render_as_string(hide_password=False)
 
     def exists(self) -> bool:

@@ -14,7 +14,7 @@ from time import monotonic, time
 from typing import TypeVar, cast
 
 import sqlalchemy as sa
-from dbos import DBOS, DBOSClient, DBOSConfig, SetWorkflowID
+from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 
 from instrc import problems
 from instrc.engines.dbos import store
@@ -265,7 +265,7 @@ class Runner:
             "name": store.APPLICATION,
             "system_database_url": self.location.address,
             "system_database_engine": self.engine,
-            "serializer": store.SERIALIZER,
+            "serializer": DBOSPortableJSONSerializer(),
             "application_version": store.APPLICATION,
             "executor_id": executor,
             "notification_listener_polling_interval_sec": QUEUE_POLL,

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from functools import partial
 from secrets import token_hex
 from time import time
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from zlib import compress, decompress
 
 import sqlalchemy as sa
-from dbos import DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
 from sqlalchemy.dialects.postgresql import insert
 
 from instrc import problems
@@ -28,11 +27,13 @@ from instrc.runtime.traces import Event, is_event, read_events, trace_file
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, as_array, as_object, as_texts
 
+if TYPE_CHECKING:
+    from dbos import DBOSClient, EnqueueOptions
+
 APPLICATION = "instrc"
 QUEUE = "instrc"
 """The queue by which the process that carries runs gets those that go on, or that another process has begun."""
 WORKFLOW = "instrc-run"
-SERIALIZER = DBOSPortableJSONSerializer()
 
 
 def close_engine(engine: sa.Engine) -> None:
@@ -66,9 +67,11 @@ def has_tables(store: RunStore, engine: sa.Engine) -> bool:
 
 def client_of(engine: sa.Engine) -> DBOSClient:
     """Return what reads and writes the store without running anything."""
+    from dbos import DBOSClient, DBOSPortableJSONSerializer  # the tables of a service need the database alone
+
     return DBOSClient(
         system_database_engine=engine,
-        serializer=SERIALIZER,
+        serializer=DBOSPortableJSONSerializer(),
         application_name=APPLICATION,
         lazy=True,
         retry_connection_errors=False,

@@ -183,7 +183,7 @@ def test_a_store_that_is_closed_leaves_no_connection_open_that_a_thread_gives_ba
 def test_a_database_is_named_by_its_url_and_its_password_is_never_shown() -> None:
     location = store_of(Path("postgresql://me:secret@host/runs"))
     assert location.address == "postgresql+psycopg://me:secret@host/runs"
-    assert location.shown == "postgresql+psycopg://me:***@host/runs"
+    assert location.shown == "postgresql://me:***@host/runs", "as it is written"
 
 
 def test_a_store_of_files_is_shown_by_its_folder(tmp_path: Path) -> None:
