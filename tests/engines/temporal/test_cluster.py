@@ -21,7 +21,8 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Replayer
 from working import MEETING, ROUNDS, equipped
 
-from instrc import CompileError
+import instrc
+from instrc import CompileError, Reply, Request
 from instrc.engines.temporal import documents  # the wire, and a workflow without a server
 from instrc.engines.temporal.connection import converter, trouble  # what is kept beside a history, and words for failures
 from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
@@ -284,6 +285,25 @@ def test_no_server_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(CompileError) as raised:
         go(engine.runs())
     assert raised.value.problems[0].name == "unusable-store"
+
+
+def test_parts_of_an_answer_are_told_in_the_process_that_asks_for_them(
+    temporal_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEMPORAL_ADDRESS", temporal_server.address)
+    told: list[Any] = []
+
+    class Slow:
+        async def answer(self, request: Request) -> Reply:
+            assert request.partial is not None
+            request.partial({"_why": "so", "text": "De"}, ["_why"])
+            return Reply({"text": "Dear"})
+
+    program = '@{ title: "A", type: "object", properties: { text: { type: "string" } }, required: ["text"] }'
+    store, parts = tmp_path / "runs", lambda part: told.append((part.value, part.complete))
+    run = instrc.run(program, "a", model=Slow(), engine="temporal", store=store, parts=parts)
+    instrc.close_stores()
+    assert (run.status, told) == ("done", [({"text": "De"}, ()), ({"text": "Dear"}, ("text",))])
 
 
 @pytest.mark.parametrize("times", [1, 2])
