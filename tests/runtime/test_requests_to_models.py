@@ -317,6 +317,30 @@ def test_an_answer_that_was_cut_is_asked_again_with_the_reason_and_more_room(
     assert "long long" not in second["messages"][0]["content"]
 
 
+@pytest.mark.parametrize("kind", ["openai"], indirect=True)
+def test_connections_are_closed_when_a_loop_of_the_user_ends(
+    kind: str, standin: Standin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = pytest.importorskip("openai").AsyncOpenAI
+    close, closed = client.close, []
+
+    async def told(self: Any) -> None:
+        await close(self)
+        closed.append(self.is_closed())
+
+    monkeypatch.setattr(client, "close", told)
+    standin.answers += [(200, SHAPES[kind](FILLED, "step1_read"))] * 2
+
+    async def twice() -> None:
+        model = model_of(f"{kind}:m-1", Path())
+        for _ in range(2):
+            await model.answer(Request("run/llmContext1", "step1_read", "Read.", SCHEMA))
+        assert closed == []
+
+    asyncio.run(twice())
+    assert closed == [True]
+
+
 # Several models, and not too often.
 
 
