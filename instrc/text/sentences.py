@@ -180,7 +180,10 @@ SENTENCES: Mapping[str, Sentences] = {
             "the answer is not JSON, {error}": "ответ не JSON, {error}",
             "a key in double quotes is expected at character {number}": "на месте {number} нужен ключ в двойных кавычках",
             "a ':' is expected after a key at character {number}": "на месте {number}, после ключа, нужно двоеточие",
-            "a ',' or {closing} is expected at character {number}": "на месте {number} нужна запятая или закрывающая скобка",
+            "a ',' or a closing bracket is expected at character {number}": "на месте {number} нужна запятая или скобка",
+            "a ',' or {closing} is expected at character {number}": "на месте {number} нужно ',' или {closing}",
+            "text goes on after the value at character {number}": "на месте {number} текст идёт дальше, за концом значения",
+            "a string is not closed or has a bad escape at character {number}": "на месте {number} не закрыта или неверна строка",
             "a value is expected at character {number}": "на месте {number} нужно значение",
             "the text ends before its value does at character {number}": "текст кончается раньше времени, на месте {number}",
             "nothing is said and no tool is used: do one of the two": (
