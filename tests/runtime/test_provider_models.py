@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from standins import FILLED, KEY, SCHEMA, SHAPES, VARIABLES, Standin, ask, compl
 
 import instrc
 from instrc import CompileError, ModelError, Request
+from instrc.cli import main
 from instrc.runtime.models.catalogue import ADAPTERS, model_of  # the list of all adapters
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -87,10 +89,59 @@ def test_a_missing_key_names_its_variable(kind: str, monkeypatch: pytest.MonkeyP
     assert VARIABLES[kind][0] in raised.value.problems[0].message
 
 
-def test_a_model_without_a_name_is_a_problem(kind: str) -> None:
+@pytest.mark.parametrize("form", ["{}", "{}:", "{}: ", "{}:, sample"])
+def test_a_provider_without_a_model_is_refused_before_it_is_asked(kind: str, form: str) -> None:
     with pytest.raises(CompileError) as raised:
-        asyncio.run(model_of(kind, Path()).answer(Request("r/c", "a", "m", SCHEMA)))
-    assert f"{kind}:MODEL" in raised.value.problems[0].message
+        model_of(form.format(kind), Path())
+    assert f"`{kind}:MODEL`" in raised.value.problems[0].message
+
+
+def test_an_adapter_without_a_model_wants_one_in_each_request(kind: str) -> None:
+    made = getattr(import_module(ADAPTERS[kind].partition(":")[0]), ADAPTERS[kind].partition(":")[2])("")
+    with pytest.raises(CompileError) as raised:
+        asyncio.run(made.answer(Request("r/c", "a", "m", SCHEMA)))
+    assert f"`{kind}:MODEL`" in raised.value.problems[0].message
+
+
+STEP = '@{ title: "Answer", properties: { text: { type: "string" } } }'
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ("", ["--model", "openai:"]),
+        ('[tool.instrc.run]\nmodel = "openai:"\n', []),
+        ('[tool.instrc.models]\nAnswer = "openai:"\n', ["--model", "sample"]),
+    ],
+)
+def test_a_run_does_not_begin_with_a_provider_without_a_model(
+    settings: str, named: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "p.aug").write_text(f"prompt | {STEP}")
+    (tmp_path / "pyproject.toml").write_text(settings)
+    assert main(["run", str(tmp_path / "p.aug"), "--input", "hello", "--store", str(tmp_path / "runs"), *named]) == 1
+    assert "`openai:MODEL`" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
+def test_python_refuses_a_provider_without_a_model_before_a_run_begins() -> None:
+    with pytest.raises(CompileError, match="openai:MODEL"):
+        instrc.run(f"prompt | {STEP}", "hello", model="openai:")
+
+
+@pytest.mark.parametrize("door", ["retry", "fork"])
+def test_a_run_does_not_go_on_with_a_provider_without_a_model(
+    door: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("dbos")
+    (tmp_path / "p.aug").write_text(f"prompt | {STEP}")
+    (tmp_path / "answers.json").write_text('[{"text": 5}, {"text": 5}, {"text": 5}]')
+    store = ["--store", str(tmp_path / "runs")]
+    scripted = ["--model", f"scripted:{tmp_path / 'answers.json'}"]
+    assert main(["run", str(tmp_path / "p.aug"), "--input", "hello", "--id", "r1", *store, *scripted]) != 0
+    capsys.readouterr()
+    assert main([door, "r1", *store, "--model", "openai:"]) == 1
+    assert "`openai:MODEL`" in capsys.readouterr().err
 
 
 def test_a_refusal_is_told_and_not_asked_again(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:

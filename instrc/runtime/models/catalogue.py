@@ -35,7 +35,7 @@ ADAPTERS: dict[str, str] = {
     "ollama": "instrc.runtime.models.adapters:Ollama",
     "gigachat": "instrc.runtime.models.adapters:GigaChat",
 }
-"""The class of each provider's adapter, `module:class`; it is given the name of a model, which may be empty."""
+"""The class of each provider's adapter, `module:class`; it is given the name of a model."""
 
 
 def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Model:
@@ -51,6 +51,9 @@ def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Mod
         return Sample()
     if kind == "scripted" and rest:
         return _scripted(words, folder / rest)
+    if kind in ADAPTERS and not rest.strip():
+        reason = f"it is a provider; say which of its models: `{kind}:MODEL`"
+        raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
     if kind in ADAPTERS:
         module, _, name = ADAPTERS[kind].partition(":")
         adapter: Callable[..., Model] = getattr(import_module(module), name)
