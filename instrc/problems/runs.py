@@ -44,7 +44,7 @@ class NoSuchQuestion(Problem):
             "answered": f"`{self.step}` was answered already",
             "overdue": f"the deadline of `{self.step}` has passed",
             "cancelled": "the run was cancelled",
-            "ended": f"the run has ended without an answer to `{self.step}`",
+            "ended": "the run has ended, and asks for nothing any more",
             "not asked": "it has no open questions",
         }[self.closed]
         return f"{why}; `instrc show {self.run}` shows its state"

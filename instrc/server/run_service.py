@@ -328,7 +328,13 @@ class RunService:
         """Return an open question, by its id, a step or a chunk of it."""
         report = await self._seen(caller, run, question)
         await self._note(report)
-        found = chosen(list(report.questions), question, run, report)
+        try:
+            found = chosen(list(report.questions), question, run, report)
+        except CompileError:
+            if await asyncio.to_thread(self.records.votes, run, question):  # the report knows steps, no ids of questions
+                answered = problems.runs.NoSuchQuestion(run=run, step=question, open=(), closed="answered")
+                raise CompileError([answered]) from None
+            raise
         row = await asyncio.to_thread(self.records.question, run, found.id)
         if row is None:  # another process has just closed it
             raise CompileError([problems.runs.NoSuchQuestion(run=run, step=question, open=())])

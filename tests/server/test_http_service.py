@@ -46,6 +46,8 @@ def test_a_run_is_started_looked_at_and_answered(tmp_path: Path) -> None:
             assert once_more.status_code == 200  # the same person, the same answer
             other = await http.post(f"/v1/questions/{question}/answer", json={"data": {"decision": "Reject"}})
             assert (other.status_code, other.json()["name"]) == (409, "no-such-question")
+            assert "was answered already" in other.json()["hint"]
+            assert "was answered already" in (await http.get(f"/v1/questions/{question}")).json()["hint"]
             assert [row["run"] for row in (await http.get("/v1/runs?metadata.case=7&status=done")).json()["items"]] == [run]
             assert (await http.get("/v1/runs?metadata.case=8")).json()["items"] == []
             assert (await http.post(f"/v1/runs/{run}/cancel")).json()["status"] == "done"  # an ended run stays as it is
