@@ -95,6 +95,20 @@ def _matched(message: str, faults: Mapping[str, str]) -> str | None:
 
 _PLACEHOLDER = r"\{\w+\}"
 EN: Final = Sentences()
+_MISFITS_RU: Final = {
+    "{value} is not of type {wanted}": "{value}, а нужен тип {wanted}",
+    "{value} is not one of {wanted}": "{value}, а нужно одно из {wanted}",
+    "{wanted} was expected": "нужно {wanted}",
+    "{value} is too short": "{value}, это слишком коротко",
+    "{value} is too long": "{value}, это слишком длинно",
+    "{value} is less than the minimum of {wanted}": "{value}, а нужно не меньше {wanted}",
+    "{value} is greater than the maximum of {wanted}": "{value}, а нужно не больше {wanted}",
+    "{value} does not match {wanted}": "{value}, это не подходит под {wanted}",
+    '{value} is not a "{wanted}"': '{value}, а нужен формат "{wanted}"',
+    "{wanted} is a required property": "не хватает ключа {wanted}",
+    "{value} is not valid under any of the given schemas": "{value}, не подходит ни один вариант",
+}
+"""Why an argument of a plan does not fit; only there, since a check of somebody else may say the same of something else."""
 SENTENCES: Mapping[str, Sentences] = {
     "en": EN,
     "ru": Sentences(
@@ -172,6 +186,10 @@ SENTENCES: Mapping[str, Sentences] = {
             "the argument `{name}` of `{callee}` is set by the program and cannot be changed": (
                 "аргумент `{name}` у `{callee}` задаёт программа, менять его нельзя"
             ),
+            **{
+                f"the argument `{{name}}` of `{{callee}}` does not fit: {english}": f"аргумент `{{name}}` у `{{callee}}`: {ours}"
+                for english, ours in _MISFITS_RU.items()
+            },
             "the argument `{name}` of `{callee}` does not fit: {reason}": "аргумент `{name}` у `{callee}` не подходит: {reason}",
             "the arguments of `{callee}` do not fit: {reason}": "аргументы `{callee}` не подходят: {reason}",
             "did you mean {names}?": "может быть, {names}?",

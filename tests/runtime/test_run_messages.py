@@ -16,7 +16,7 @@ from instrc import Reply, Request
 from instrc.runtime.activities import complaints  # as the adapters of providers find them
 from instrc.runtime.models.batching import Batching
 from instrc.text.jsontext import dumps
-from instrc.text.sentences import SENTENCES
+from instrc.text.sentences import SENTENCES, translated
 
 THINKING = {
     "type": "object",
@@ -230,6 +230,29 @@ def test_each_keyword_has_a_sentence_in_each_other_language(language: str) -> No
     for said, sentence in faults.items():
         places = set(re.findall(r"\{(.*?)\}", sentence))
         assert places == set(re.findall(r"\{(.*?)\}", said)) if " " in said else places <= {"value", "wanted", "names"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "said"),
+    [
+        ({"type": "string"}, 5, '5, а нужен тип "string"'),
+        ({"enum": ["a", "b"]}, "c", '"c", а нужно одно из ["a","b"]'),
+        ({"const": 1}, 2, "нужно 1"),
+        ({"minLength": 3}, "a", '"a", это слишком коротко'),
+        ({"maxItems": 1}, [1, 2], "[1,2], это слишком длинно"),
+        ({"minimum": 3}, 1, "1, а нужно не меньше 3"),
+        ({"maximum": 1}, 3, "3, а нужно не больше 1"),
+        ({"pattern": "^a"}, "b", '"b", это не подходит под "^a"'),
+        ({"format": "date"}, "b", '"b", а нужен формат "date"'),
+        ({"required": ["a"]}, {}, 'не хватает ключа "a"'),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 5, "5, не подходит ни один вариант"),
+    ],
+)
+def test_why_an_argument_of_a_plan_does_not_fit_is_said_in_russian(schema: Any, value: Any, said: str) -> None:
+    [found] = complaints(value, schema)
+    message = f"the argument `day` of `Book` does not fit: {found['message']}"
+    assert translated(message, SENTENCES["ru"].faults) == f"аргумент `day` у `Book`: {said}"
+    assert translated(found["message"], SENTENCES["ru"].faults) == found["message"]
 
 
 def test_asynchronous_code_is_told_what_to_await() -> None:
