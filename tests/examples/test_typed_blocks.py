@@ -89,7 +89,12 @@ def test_a_block_is_run_or_says_why_not(page: Path, tmp_path: Path, monkeypatch:
                 '"x" | @{ title: "Reply", type: "object" }', encoding="utf-8"
             )
             assert main(["check"]) == 0, text
-        elif language in {"console", "sh", "bash", "python", "py", "toml"} and not reason:
+        elif language == "json" and not reason:
+            loads(text)
+        elif language == "aug" and not reason:
+            (tmp_path / "page.aug").write_text(text, encoding="utf-8")
+            assert main(["fmt", "page.aug"]) == 0, text
+        elif language in {"console", "sh", "bash", "python", "py", "toml", "yaml"} and not reason:
             assert language in run, f"no test runs this:\n{text}"
 
 
