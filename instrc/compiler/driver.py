@@ -94,7 +94,8 @@ def _flat_graphs(
         report.stop_if_failed()
     report.problems.extend(review_program(program, options))
     launch = partial(_launched, options, launching)
-    instructions = InstructionTable(registry, report, sketch=options.sketch, limit=options.limit, launch=launch)
+    sentences, limit = options.sentences, options.limit
+    instructions = InstructionTable(registry, report, sketch=options.sketch, limit=limit, sentences=sentences, launch=launch)
     graphs = bind(program, instructions, report, stem=stem, settled=settled)
     review_vibes(instructions, report)
     report.stop_if_failed()

@@ -25,6 +25,7 @@ from instrc.schema.walk import refers, walk
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping, tokens
 from instrc.text.limits import FLAT_SCHEMAS, LISTED_VALUES
+from instrc.text.sentences import EN, Sentences
 from instrc.text.source import Span
 from instrc.vibes.registry import ProgramFile, Registry
 
@@ -88,6 +89,7 @@ class InstructionTable:
         *,
         sketch: bool = False,
         limit: int = FLAT_SCHEMAS,
+        sentences: Sentences = EN,
         launch: EntryOf | None = None,
         tables: list[InstructionTable] | None = None,
     ) -> None:
@@ -97,6 +99,8 @@ class InstructionTable:
         self.tables.append(self)
         self.registry = registry
         self.limit = limit
+        self.sentences = sentences
+        """What a model is told in words of ours."""
         self.report = report
         self.sketch = sketch
         self._instructions: dict[str, Instruction] = {}
@@ -145,7 +149,13 @@ class InstructionTable:
             if table.registry is registry:
                 return table
         return InstructionTable(
-            registry, self.report, sketch=self.sketch, limit=self.limit, launch=self._launch, tables=self.tables
+            registry,
+            self.report,
+            sketch=self.sketch,
+            limit=self.limit,
+            sentences=self.sentences,
+            launch=self._launch,
+            tables=self.tables,
         )
 
     def registry_of(self, instruction: Instruction) -> Registry:

@@ -6,6 +6,7 @@ from instrc.compiler.ir import Instruction, PlannableTool
 from instrc.schema.walk import map_schemas, refers
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts, equal
 from instrc.text.names import free_name
+from instrc.text.sentences import Sentences
 
 OUTCOMES: JsonObject = {
     "type": "array",
@@ -32,30 +33,31 @@ OUTCOMES: JsonObject = {
 RUN_PLAN = Instruction("RunPlan_Activity", None, OUTCOMES)
 _ID = r"^[A-Za-z][A-Za-z0-9_]{0,31}$"
 _PATH = r"^[A-Za-z][A-Za-z0-9_]{0,31}(\..+)?$"
-_FROM: JsonObject = {
-    "anyOf": [
-        {
-            "description": said,
-            "type": "object",
-            "properties": {word: {"type": "string", "pattern": _PATH}},
-            "required": [word],
-            "additionalProperties": False,
-        }
-        for word, said in {
-            "from": "The output of another task, or a part of it.",
-            "each": "A list in the output of another task: this task is copied for every element.",
-        }.items()
-    ],
-}
 
 
-def with_shared_references(schema: Json) -> Json:
+def _from(sentences: Sentences) -> JsonObject:
+    """Return what an argument of a task may be instead of a value."""
+    return {
+        "anyOf": [
+            {
+                "description": said,
+                "type": "object",
+                "properties": {word: {"type": "string", "pattern": _PATH}},
+                "required": [word],
+                "additionalProperties": False,
+            }
+            for word, said in (("from", sentences.taken), ("each", sentences.taken_for_each))
+        ],
+    }
+
+
+def with_shared_references(schema: Json, sentences: Sentences) -> Json:
     """Return a schema with a plan in it so that what a task may take from others is said once, under `$defs`."""
-    found = False
+    found, taken = False, _from(sentences)
 
     def share(node: Json) -> Json:
         nonlocal found
-        if isinstance(node, dict) and node.keys() == _FROM.keys() and equal(node, _FROM):
+        if isinstance(node, dict) and node.keys() == taken.keys() and equal(node, taken):
             found = True
             return {"$ref": "#/$defs/from"}
         return node
@@ -63,12 +65,12 @@ def with_shared_references(schema: Json) -> Json:
     made = map_schemas(schema, share)
     if not found or not isinstance(made, dict):
         return schema
-    return {**made, "$defs": {**as_object(made.get("$defs", {})), "from": _FROM}}
+    return {**made, "$defs": {**as_object(made.get("$defs", {})), "from": taken}}
 
 
-def plan_schema(tools: tuple[PlannableTool, ...]) -> dict[str, Json]:
+def plan_schema(tools: tuple[PlannableTool, ...], sentences: Sentences) -> dict[str, Json]:
     """Return the schema of a plan: a list of tasks, each for one of the tools, with the arguments that are the model's."""
-    definitions: JsonObject = {"from": _FROM}
+    definitions: JsonObject = {"from": _from(sentences)}
     tasks = [_task(tool, _adopted(tool, definitions)) for tool in tools]
     return {"type": "array", "items": {"anyOf": tasks}, "$defs": definitions}
 

@@ -18,6 +18,9 @@ class Sentences:
     """In a hint, of a value that may be missing."""
     left_null: str = "Leave it null: it is given later by somebody else."
     """In the description of what the model does not give."""
+    taken: str = "The output of another task, or a part of it."
+    """In the schema of a plan: what an argument of a task may be instead of a value."""
+    taken_for_each: str = "A list in the output of another task: this task is copied for every element."
     known: str = "What is known so far:"
     previous: str = "Your answer of the round before:"
     rejected: str = "Your last answer, which was not accepted:"
@@ -115,6 +118,8 @@ SENTENCES: Mapping[str, Sentences] = {
         hint="Опирайся на {paths}.",
         may_be_null="может быть null",
         left_null="Оставь null: это позже заполнит кто-то другой.",
+        taken="Результат другой задачи или его часть.",
+        taken_for_each="Список из результата другой задачи: эта задача повторяется для каждого элемента.",
         known="Что уже известно:",
         previous="Твой ответ в прошлом круге:",
         rejected="Твой последний ответ, он не принят:",

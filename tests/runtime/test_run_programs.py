@@ -120,6 +120,9 @@ def test_what_is_wrong_with_a_plan_is_said_in_the_language_of_the_project(projec
     model = instrc.Scripted({"act": plans, "confirm": {"text": "booked"}})
     run = instrc.run(source, "x", model=model)
     assert run.status == "done", run.outcome
+    schema = str(model.sent[0].schema)
+    assert "Результат другой задачи или его часть." in schema
+    assert "another task" not in schema
     said = model.sent[1].message
     assert "инструмента `Bok` нет; может быть, `Book`?" in said
     assert "`Book`: не хватает аргумента `city`" in said

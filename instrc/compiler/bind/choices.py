@@ -135,7 +135,7 @@ def _plan(
         ev.report.add(problems.plans.NotForPlans(at=call.span, word="Plan()"))
         return None
     planned = ir.Planned(tuple(tools.values()))
-    return (plan_schema(planned.tools), planned) if complete else None
+    return (plan_schema(planned.tools, ev.instructions.sentences), planned) if complete else None
 
 
 def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect: Collect) -> Task[ir.PlannableTool | None]:

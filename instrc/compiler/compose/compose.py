@@ -242,7 +242,7 @@ class _Composer:
         if self.plans:
             from instrc.compiler.plan_schema import with_shared_references  # few programs have plans
 
-            made = with_shared_references(made)
+            made = with_shared_references(made, self.instructions.sentences)
         holds_references = isinstance(made, dict) and ("$defs" in made or refers(made))
         found = _Composed(made, tuple(content.placed), holds_references)
         if len(self.report.problems) == before:
