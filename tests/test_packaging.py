@@ -5,10 +5,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parent.parent
 SHIPPED = ("instrc", "grammar", "schemas", "pyproject.toml", "README.md", "LICENSE", ".gitignore")
@@ -83,3 +86,61 @@ def test_the_package_is_a_program() -> None:
     done = subprocess.run([sys.executable, "-m", "instrc", "--version"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("instrc ")
+
+
+LOADED_BY = {
+    "a2a,serve": ("instrc.server.a2a", "instrc.server.hosting"),
+    "agui,serve": ("instrc.server.agui", "instrc.server.hosting"),
+    "durable": ("instrc.engines.dbos.durable_engine", "croniter"),
+    "eval": ("instrc.testing.evaluation.statistics",),
+    "http": ("instrc.runtime.http_activities",),
+    "lsp": ("instrc.lsp.server",),
+    "mcp": ("instrc.server.mcp_runs", "instrc.server.hosting", "instrc.runtime.mcp_activities"),
+    "lsp,serve": ("instrc.server.studio",),
+    "serve": ("instrc.server.hosting", "instrc.engines.dbos.durable_engine"),
+    "temporal": ("instrc.engines.temporal.temporal_engine", "instrc.engines.temporal.worker", "croniter"),
+}
+
+
+def _brought_by(requirements: list[str]) -> set[str]:
+    """Return the packages that an installation of some requirements brings, as their files name them."""
+    found: set[str] = set()
+    waiting = [(Requirement(each), "") for each in requirements]
+    seen = set()
+    while waiting:
+        requirement, extra = waiting.pop()
+        key = (requirement.name.lower().replace("_", "-"), frozenset(requirement.extras))
+        if key in seen or (requirement.marker is not None and not requirement.marker.evaluate({"extra": extra})):
+            continue
+        seen.add(key)
+        try:
+            needs = metadata.requires(requirement.name) or []
+        except metadata.PackageNotFoundError:
+            continue  # a package for another machine
+        found.add(key[0])
+        waiting += [(Requirement(need), each) for need in needs for each in ({""} | requirement.extras)]
+    return found
+
+
+@pytest.mark.parametrize("extra", LOADED_BY)
+def test_an_extra_brings_all_that_its_modules_load(extra: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    required = [*project["dependencies"], *(each for name in extra.split(",") for each in project["optional-dependencies"][name])]
+    brought = _brought_by(required)
+    hidden = {
+        module
+        for module, packages in metadata.packages_distributions().items()
+        if not {each.lower().replace("_", "-") for each in packages} & (brought | {"instrc"})
+    }
+    script = f"""
+import sys
+hidden = {sorted(hidden)!r}
+class Hide:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in hidden:
+            raise ModuleNotFoundError(f"{{name}} is not among what {extra} brings", name=name)
+sys.meta_path.insert(0, Hide())
+import {", ".join(LOADED_BY[extra])}
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
