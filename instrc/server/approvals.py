@@ -60,7 +60,7 @@ class Approval:
         People agree who have given the same `decision`, or, where there is none, the same answer.
         """
         if self.needed <= 1:
-            return votes[-1] if votes else None
+            return votes[0] if votes else None
         sides: dict[str, list[Vote]] = {}
         for vote in votes:
             if self.veto and is_refusal(vote.data):

@@ -416,13 +416,18 @@ class RunService:
             change = RunChange("question.voted", run, found.program, {"question": name, "who": caller.name})
             self._wake(await asyncio.to_thread(self.records.tell, change))
             return await self.run(caller, run)
+        take_back = partial(self.records.unvote, run, name, caller.name, caller.nonce)
+        if found.approval.needed <= 1 and decided.data != data:  # another person was quicker
+            await asyncio.to_thread(take_back)
+            raise CompileError([problems.runs.NoSuchQuestion(run=run, step=name, open=(), closed="answered")])
         try:
             return await self._info_of(await self._decide(run, name, votes, decided))
         except CompileError as error:
-            if any(isinstance(each, problems.runs.RejectedAnswer) for each in error.problems):
-                await asyncio.to_thread(self.records.unvote, run, name, caller.name, caller.nonce)
-            elif earlier is not None and isinstance(error.problems[0], problems.runs.NoSuchQuestion):
-                return await self.run(caller, run)  # it was sent twice, and the run has just taken the first one in
+            match error.problems[0]:
+                case problems.runs.NoSuchQuestion(closed="answered" | "not asked"):
+                    return await self.run(caller, run)  # another request has just told the run the same
+                case problems.runs.NoSuchQuestion() | problems.runs.RejectedAnswer():
+                    await asyncio.to_thread(take_back)
             raise
 
     async def _decide(self, run: str, question: str, votes: Sequence[Vote], decided: Vote) -> RunReport:

@@ -1,0 +1,255 @@
+"""What a kill leaves behind is mended by whoever goes on: each test writes it into the store, begins a service, and looks."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from pathlib import Path
+from time import time
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from postgres_server import Database
+from serving import ANN, ANSWER, BOB, BOSS, RunService, asking, on, service, settled
+from written_processes import DECISION, chunk, process, step
+
+from instrc import CompileError
+from instrc.runtime.engine import Question, RunReport
+from instrc.runtime.traces import trace_file  # a kill loses lines of it
+from instrc.server.approvals import Vote, digest_of  # written as by a process that has ended then
+from instrc.server.records import Opening, Records  # the same
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+TWO = process(
+    userContext1=chunk(step1_approve=step(DECISION, "prompt")), userContext2=chunk(step2_confirm=step(DECISION, "step1_approve"))
+)
+"""Two people are asked, one after the other."""
+FIRST, SECOND = "userContext1", "userContext2"
+Work = Callable[[RunService], Coroutine[Any, Any, Any]]
+
+
+def durable(folder: Path) -> RunService:
+    """Return a service whose runs and records outlive it."""
+    return service(folder, name="durable", records=str(folder), two=TWO)
+
+
+async def asked(made: RunService, question: str, run: str) -> None:
+    """Wait until a run asks a question."""
+    for _ in range(1000):
+        if [each.id for each in (await made.run(BOSS, run)).report.questions] == [question]:
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError(question)
+
+
+async def begun(made: RunService) -> str:
+    run = (await made.start(ANN, "two", "x", wait=30)).report.run
+    await asked(made, FIRST, run)
+    return run
+
+
+async def told(made: RunService, run: str) -> list[tuple[str, str]]:
+    """Return which answers the trace has, and of whom."""
+    return [(event["id"], event["by"]["who"]) for event in await made.trace(BOSS, run) if event["event"] == "told"]
+
+
+def changes(made: RunService, run: str) -> list[tuple[str, Any]]:
+    """Return what the feed tells of the questions of a run."""
+    return [
+        (each.kind, each.body.get("who"))
+        for each in made.records.feed(0)
+        if each.run == run and each.kind.startswith("question.") and each.body["question"] == FIRST
+    ]
+
+
+@pytest.mark.parametrize("lost", ["told", "settled", ""])
+def test_a_trace_has_each_answer_once_whatever_a_kill_has_lost_of_it(tmp_path: Path, lost: str) -> None:
+    """The mark of an answer is lost with the end of the trace; or it is there, and the answer was not recorded."""
+
+    async def before(made: RunService) -> str:
+        run = await begun(made)
+        await made.answer(ANN, run, FIRST, ANSWER)
+        await asked(made, SECOND, run)
+        return run
+
+    async def after(made: RunService) -> None:
+        await made.answer(BOB, run, SECOND, ANSWER)
+        await settled(made, run, "done")
+        assert await told(made, run) == [(FIRST, "ann"), (SECOND, "bob")]
+
+    run = on(durable(tmp_path), before)
+    file = trace_file(tmp_path, run)
+    lines = file.read_text().splitlines(keepends=True)
+    [place] = [place for place, line in enumerate(lines) if '"told"' in line]
+    kept = {"told": lines[:place], "settled": lines[: place + 1], "": lines}[lost]
+    file.write_text("".join(kept))
+    on(durable(tmp_path), after)
+
+
+def test_an_answer_that_was_told_and_not_recorded_is_told_once(tmp_path: Path) -> None:
+    async def before(made: RunService) -> tuple[str, str]:
+        answered, run = await begun(made), await begun(made)
+        await made.answer(ANN, answered, FIRST, ANSWER)
+        return answered, run
+
+    async def after(made: RunService) -> None:
+        await made.answer(ANN, run, FIRST, ANSWER)
+        await asked(made, SECOND, run)
+        assert await told(made, run) == [(FIRST, "ann")]
+
+    answered, run = on(durable(tmp_path), before)
+    [line] = [line for line in trace_file(tmp_path, answered).read_text().splitlines() if '"told"' in line]
+    with trace_file(tmp_path, run).open("a") as file:
+        file.write(line.replace(answered, run) + "\n")
+    on(durable(tmp_path), after)
+
+
+def test_an_answer_is_told_of_though_its_service_was_killed(tmp_path: Path) -> None:
+    """Its run has taken the answer in; nobody has noted that the question is closed, and by whom."""
+
+    async def before(made: RunService) -> str:
+        run = await begun(made)
+        opened = (await made.question(BOSS, run, FIRST)).opened
+        made.records.vote(run, FIRST, Vote("ann", "key", time(), ANSWER), opened)
+        await made.engine.answer(run, FIRST, ANSWER, {"who": "ann", "means": "key"})
+        return run
+
+    async def after(made: RunService) -> None:
+        assert changes(made, run) == [("question.opened", None)]
+        await made.run(BOSS, run)
+        mended = [("question.opened", None), ("question.answered", ["ann"]), ("question.closed", None)]
+        assert changes(made, run) == mended
+        await made.run(BOSS, run)
+        assert changes(made, run) == mended
+
+    run = on(durable(tmp_path), before)
+    on(durable(tmp_path), after)
+
+
+@pytest.mark.parametrize("data", [ANSWER, {"decision": "Reject"}])
+def test_an_answer_that_did_not_reach_its_run_is_sent_again(tmp_path: Path, data: dict[str, str]) -> None:
+    """It was noted, and its service was killed: the same one reaches the run now, another one does not count."""
+
+    async def body(made: RunService) -> None:
+        run = (await made.start(ANN, "pay", "x", wait=30)).report.run
+        opened = (await made.question(BOSS, run, FIRST)).opened
+        made.records.vote(run, FIRST, Vote("ann", "key", time(), ANSWER), opened)
+        if data == ANSWER:
+            await made.answer(ANN, run, FIRST, data)
+            await settled(made, run, "done")
+            assert await told(made, run) == [(FIRST, "ann")]
+        else:
+            with pytest.raises(CompileError) as raised:
+                await made.answer(ANN, run, FIRST, data)
+            assert raised.value.problems[0].name == "question-not-free"
+
+    on(service(tmp_path, pay=asking()), body)
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_the_same_answer_of_the_same_person_again_changes_nothing(tmp_path: Path, ends: bool) -> None:  # noqa: FBT001  -- a row
+    async def body(made: RunService) -> None:
+        run = (await made.start(ANN, "pay" if ends else "two", "x", wait=30)).report.run
+        for _ in range(3):
+            report = (await made.answer(ANN, run, FIRST, ANSWER)).report
+            assert [each.id for each in report.questions] == ([] if ends else [SECOND])
+        assert await told(made, run) == [(FIRST, "ann")]
+        assert [kind for kind, _ in changes(made, run)] == ["question.opened", "question.answered", "question.closed"]
+        assert len([each for each in made.records.audited(run) if each["action"] == "answer"]) == 1
+        for caller, data in ((BOSS, ANSWER), (ANN, {"decision": "Reject"})):
+            with pytest.raises(CompileError) as raised:
+                await made.answer(caller, run, FIRST, data)
+            assert raised.value.problems[0].name == "no-such-question"
+
+    on(service(tmp_path, pay=asking(), two=TWO), body)
+
+
+def test_an_answer_that_is_sent_twice_at_once_is_taken_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second request has seen the question open, and comes to the run when that has the answer of the first."""
+
+    async def body(made: RunService) -> None:
+        run = (await made.start(ANN, "two", "x", wait=30)).report.run
+        deliver, seen = made.engine.answer, asyncio.Event()
+        waiting: list[str] = []
+
+        async def both(*given: Any) -> Any:
+            waiting.append(given[1])
+            if len(waiting) == 2:
+                seen.set()
+            await seen.wait()
+            return await deliver(*given)
+
+        monkeypatch.setattr(made.engine, "answer", both)
+        found = await asyncio.gather(*(made.answer(ANN, run, FIRST, ANSWER) for _ in range(2)))
+        assert [[each.id for each in info.report.questions] for info in found] == [[SECOND], [SECOND]]
+        assert await told(made, run) == [(FIRST, "ann")]
+        assert [kind for kind, _ in changes(made, run)] == ["question.opened", "question.answered", "question.closed"]
+
+    on(service(tmp_path, two=TWO), body)
+
+
+def test_of_two_answers_at_once_the_first_counts_and_the_other_person_hears_of_it(tmp_path: Path) -> None:
+    """The first one is noted, and its request has not come to the run yet."""
+
+    async def body(made: RunService) -> None:
+        run = (await made.start(ANN, "pay", "x", wait=30)).report.run
+        opened = (await made.question(BOSS, run, FIRST)).opened
+        made.records.vote(run, FIRST, Vote("ann", "key", time(), ANSWER), opened)
+        with pytest.raises(CompileError, match="answered already"):
+            await made.answer(BOB, run, FIRST, {"decision": "Reject"})
+        assert [vote.who for vote in made.records.votes(run)[FIRST]] == ["ann"]
+        await made.answer(ANN, run, FIRST, ANSWER)
+        assert (await settled(made, run, "done")).report.record["userContext1"] == {"step1_approve": ANSWER}
+
+    on(service(tmp_path, pay=asking()), body)
+
+
+def test_a_key_that_was_kept_before_a_kill_begins_its_run(tmp_path: Path) -> None:
+    """Its service was killed before the run had begun: whoever sends the key again gets the run that was meant."""
+
+    async def body(made: RunService) -> None:
+        sent = {"program": "pay", "inputs": {"prompt": "x"}, "run": None, "metadata": {}}
+        assert made.records.reserve("ann|k", digest_of(sent), "pay-kept") == (digest_of(sent), "pay-kept")
+        assert (await made.start(ANN, "pay", "x", key="k", wait=30)).report.run == "pay-kept"
+
+    on(service(tmp_path, pay=asking()), body)
+
+
+def at_once(url: str, work: Callable[[Records, str], Any]) -> list[Any]:
+    """Do something in two servers on one database, the second while the first is held just before it is written; return both."""
+    slow_one, go_on = threading.Event(), threading.Event()
+    first, second = Records(url), Records(url)
+
+    @sa.event.listens_for(first.engine, "commit")
+    def wait(_connection: sa.Connection) -> None:
+        slow_one.set()
+        assert go_on.wait(20)
+
+    with ThreadPoolExecutor() as pool:
+        made = [pool.submit(work, first, "first")]
+        assert slow_one.wait(20)
+        made.append(pool.submit(work, second, "second"))
+        assert not wait_for(made, timeout=0.2).done
+        go_on.set()
+        return [each.result() for each in made]
+
+
+def test_two_requests_with_one_key_begin_one_run(postgres_server: Database) -> None:
+    kept = at_once(postgres_server.fresh(), lambda records, run: records.reserve("ann|k", "digest", run))
+    assert kept == [("digest", "first")] * 2
+
+
+def test_two_servers_that_see_a_run_begin_tell_of_it_once(postgres_server: Database) -> None:
+    question = Question(FIRST, ("step1_approve",), "x", DECISION, "person")
+    report = RunReport("r1", "pay", "waiting", None, (question,), 1000.0)
+
+    def note(records: Records, starter: str) -> list[str]:
+        opening = Opening(["*"])
+        return [each.kind for each in records.note(report, lambda _question: opening, starter=starter, means="key")]
+
+    first, second = at_once(postgres_server.fresh(), note)
+    assert (first, second) == (["run.started", "question.opened", "run.waiting"], [])
