@@ -20,7 +20,7 @@ from instrc.runtime.activities import complaints, in_language
 from instrc.runtime.interpreter.documents import Complaint
 from instrc.schema.kinds import types_of
 from instrc.schema.validation import accepts
-from instrc.schema.walk import dereferenced
+from instrc.schema.walk import dereferenced, nodes
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, at, equal, listing, mapping, optional_text, pointer, tokens
 from instrc.text.sentences import SENTENCES, translated
@@ -80,6 +80,8 @@ class FormField:
     filled: bool = False
     """Whether somebody gave it content: a required list without rows has a value, and none."""
     focused: bool = False
+    branch: Json = None
+    """The schema of the alternative that was chosen."""
     where: str = ""
     """Its label behind those of the groups and rows around it."""
 
@@ -106,9 +108,14 @@ class FormField:
         return f"f{self.number}{ {'union': '-k', 'list': '-a'}.get(self.kind, '') }"
 
     def at(self, parts: Iterable[str]) -> FormField:
-        """Return the field of a part of its value, or the closest one around it; rows that are empty are no part of it."""
+        """Return the field of a part of its value, or the closest one around it; rows that are empty are no part of it.
+
+        It goes into no alternatives but its own.
+        """
         found = self
         for part in parts:
+            if found.branch is not None and found is not self:
+                break
             inside = found.parts()
             if found.kind == "list":
                 rows = [each for each in inside if each.value is not ABSENT]
@@ -306,6 +313,10 @@ class AnswerForm:
         self.data = data
         self._show = show
         self._faults = SENTENCES[words["language"]].faults
+        references = [each["$ref"] for each in nodes(schema) if "$ref" in each]
+        self._has_parts = all(
+            str(each).startswith("#/$defs/") for each in references
+        )  # they mean the same in an alternative alone
         self._count = 0
         try:
             self.root = self._field(schema, (), label or words["answer"], required=True, inside=frozenset())
@@ -338,17 +349,29 @@ class AnswerForm:
 
     def refuse(self, found: Iterable[Complaint]) -> None:
         """Note what is wrong with parts of the value, each at its field, in the language of the page; begin at the first one."""
-        listed = list(found)
-        for each, told in zip(listed, in_language(listed, self.value, self.schema, self._faults), strict=True):
-            field, english = self.root.at(tokens(each["pointer"]) if each["pointer"].startswith("/") else []), told == each
-            missing = field.missing(each["message"])
+        self._note(self.root, found, self.value, self.schema)
+        for first, *_ in self.errors[:1]:
+            (first.first() if first.kind == "object" else first).focused = True
+
+    def _note(self, field: FormField, found: Iterable[Complaint], value: Json, schema: Json) -> None:
+        """Note what is wrong with the value of a field by a schema; of alternatives, all that is wrong by the chosen one."""
+        listed, inner = list(found), list[FormField]()
+        for each, told in zip(listed, in_language(listed, value, schema, self._faults), strict=True):
+            place = field.at(tokens(each["pointer"]) if each["pointer"].startswith("/") else [])
+            if place is not field and place.branch is not None and place.value is not ABSENT and self._has_parts:
+                of_branch = {**mapping(place.branch), "$defs": mapping(self.schema).get("$defs", {})}
+                wrong = complaints(place.value, of_branch)
+                if wrong and place not in inner:
+                    self._note(place, wrong, place.value, of_branch)
+                inner += [place]
+                if wrong:
+                    continue
+            missing = place.missing(each["message"])
             if missing is None:
-                field.problems.append((told["message"], english and self.words["language"] != "en"))
+                place.problems.append((told["message"], told == each and self.words["language"] != "en"))
             elif not missing.problems:
                 missing.problems.append((self.words["missing"].format(reason=each["message"]), False))
                 self._offer_empty(missing)
-        for first, *_ in self.errors[:1]:
-            (first.first() if first.kind == "object" else first).focused = True
 
     def focus(self, name: str) -> None:
         """Let the keyboard begin at a field."""
@@ -500,7 +523,7 @@ class AnswerForm:
         if chosen >= len(labels):
             made.problems += [(self.words["not_offered"], False)] if made.text else []
             return
-        branch = shape.branches[chosen]
+        made.branch = branch = shape.branches[chosen]
         inner = shape_of(branch, self.schema, shape.inside)
         if inner.kind == "object" and f"json:{made.name}" not in self.data:
             child = self._new("object", made.name, labels[chosen], inner.schema, required=True)

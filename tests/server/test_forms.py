@@ -358,6 +358,56 @@ def test_several_things_are_said_at_once_in_the_language_of_the_page(language: s
     assert (data["kind:/data/place"], at) == ("0", "/data/place"), "what is chosen stays chosen"
 
 
+INNER = {"type": "object", "properties": {"zip": {"type": "string", "pattern": "^[0-9]+$"}, "floor": {"$ref": "#/$defs/floor"}}}
+OUTER = {
+    "type": "object",
+    "properties": {
+        "kind": {"const": "flat"},
+        "street": {"type": "string", "minLength": 3},
+        "rooms": {"type": "integer"},
+        "at": {"anyOf": [{**INNER, "required": ["zip", "floor"]}, {"type": "string", "maxLength": 2}]},
+        "phones": {"type": "array", "items": {"type": "string", "pattern": "^[+]"}},
+    },
+    "required": ["kind", "street", "rooms"],
+}
+
+
+@pytest.mark.parametrize("word", ["anyOf", "oneOf"])
+@pytest.mark.parametrize("language", ["en", "ru"])
+def test_all_that_is_wrong_in_the_chosen_alternative_stands_at_its_fields(word: str, language: str) -> None:
+    """Alternatives inside of it too; of the others nothing is said."""
+    union = {word: [STRING, {"$ref": "#/$defs/outer"}]}
+    schema: Any = {
+        "type": "object",
+        "properties": {"home": union, "name": STRING},
+        "required": ["home", "name"],
+        "$defs": {"outer": OUTER, "floor": {"type": "integer", "maximum": 50}},
+    }
+    sent = {"kind:/data/home": "1", "/data/home/street": "a", "rows:/data/home/phones": "2", "/data/home/phones/0": "+1", "/data/home/phones/1": "2"}  # fmt: skip  # noqa: E501
+    words = words_for(language)
+    form = AnswerForm(schema, {**sent, "kind:/data/home/at": "0", "/data/home/at/zip": "x", "/data/home/at/floor": "99"}, words)
+    assert not form.check()
+    missing = {"en": '"{}" is a required property', "ru": "это нужно заполнить"}[language]
+    wrong = {each.name.removeprefix("/data/"): told for each, told, _ in form.errors}
+    assert wrong == {
+        "home/street": {"en": '"a" is too short', "ru": '"a": слишком коротко, наименьшая длина 3'}[language],
+        "home/rooms": missing.format("rooms"),
+        "home/at/zip": {"en": '"x" does not match "^[0-9]+$"', "ru": '"x": не подходит под "^[0-9]+$"'}[language],
+        "home/at/floor": {"en": "99 is greater than the maximum of 50", "ru": "99: слишком много, нужно не больше 50"}[language],
+        "home/phones/1": {"en": '"2" does not match "^[+]"', "ru": '"2": не подходит под "^[+]"'}[language],
+        "name": missing.format("name"),
+    }
+    assert not any(english for *_, english in form.errors)
+    schema["properties"]["other"] = {"$ref": "#/properties/name"}
+    form = AnswerForm(schema, sent, words)
+    assert not form.check()
+    assert {each.name for each, *_ in form.errors} > {"/data/name"}, "what refers to elsewhere is said as the whole schema has it"
+    both: Any = {"type": "object", "properties": {"a": {"oneOf": [STRING, {"type": "string", "minLength": 2}]}}}
+    form = AnswerForm(both, {"kind:/data/a": "0", "/data/a": "long"}, words)
+    assert form.check() is (form.errors == []) is False, "a value of two alternatives fits neither"
+    assert [each.name for each, *_ in form.errors] == ["/data/a"]
+
+
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
