@@ -7,9 +7,9 @@ import inspect
 import os
 import sys
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, Any, Final, TypeAlias, cast
 
 import anyio
 import mcp_types
@@ -20,8 +20,8 @@ from mcp.server.stdio import stdio_server
 from instrc.problems.problem import CompileError
 from instrc.server.access import LOCAL, Caller
 from instrc.server.offers import AnyCall, Offers, RefusedError, ServerTool
-from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, mapping
 from instrc.text.streams import claimed_output, read_lines
 from instrc.tools.given import ToolLike
 from instrc.tools.python_values import PythonCall, as_instance, json_of
@@ -74,24 +74,75 @@ def caller_in(context: Context) -> Caller:
 async def serve_stdio(server: McpServer) -> None:
     """Serve one client over standard input and output, until it goes."""
     with _claimed_input() as file, claimed_output() as stream:
-        incoming = None if file is None else _Incoming(file)
-        outgoing = None if stream is None else anyio.wrap_file(stream)
+        open_ = _OpenRequests()
+        incoming = None if file is None else _Incoming(file, open_)
+        outgoing = None if stream is None else _Outgoing(stream, open_)
         async with stdio_server(incoming, outgoing) as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
+
+
+class _OpenRequests:
+    """The requests of a client that have no response yet; the library gives them up as soon as the input ends."""
+
+    def __init__(self) -> None:
+        self._ids: set[str] = set()
+        self._answered = asyncio.Event()
+
+    def sent(self, line: str, *, by_client: bool) -> None:
+        """Take in a message of the client, or of the server."""
+        try:
+            message = mapping(loads(line))
+        except ValueError:
+            return
+        ident = dumps(message.get("id"), indent=False)
+        if by_client and {"id", "method"} <= message.keys():
+            self._ids.add(ident)
+        elif not by_client and "method" not in message:
+            self._ids.discard(ident)
+            self._answered.set()
+
+    async def end(self) -> None:
+        """Wait until all have a response, not long: one may wait for a client that is gone."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LAST):
+                while self._ids:
+                    self._answered.clear()
+                    await self._answered.wait()
+
+
+LAST: Final = 1.0
+"""Seconds for responses when the input has ended; clients wait for two seconds before they end a server."""
 
 
 class _Incoming(anyio.AsyncFile[str]):
     """The lines of a client, read without a thread: the library's own reader lets no interruption end the server."""
 
-    def __init__(self, file: IO[str]) -> None:
+    def __init__(self, file: IO[str], requests: _OpenRequests) -> None:
         super().__init__(file)
         self._lines = read_lines(file, errors="replace")
+        self._requests = requests
 
     async def readline(self) -> str:
         try:
-            return f"{await anext(self._lines)}\n"
+            line = await anext(self._lines)
         except StopAsyncIteration:
+            await self._requests.end()
             return ""
+        self._requests.sent(line, by_client=True)
+        return f"{line}\n"
+
+
+class _Outgoing(anyio.AsyncFile[str]):
+    """The lines for a client."""
+
+    def __init__(self, file: IO[str], requests: _OpenRequests) -> None:
+        super().__init__(file)
+        self._requests = requests
+
+    async def write(self, b: str) -> int:
+        written = await super().write(b)
+        self._requests.sent(b, by_client=False)
+        return written
 
 
 @contextmanager

@@ -122,6 +122,22 @@ def test_a_client_over_standard_input_goes_the_whole_way(folder: Path) -> None:
     check(asked(server(folder), whole))
 
 
+def test_a_client_that_has_said_all_gets_its_responses(folder: Path) -> None:
+    info = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "shell", "version": "1"}}
+    called = {"name": "SendMail", "arguments": {"prompt": "write"}}
+    said = [
+        {"id": 1, "method": "initialize", "params": info},
+        {"method": "notifications/initialized"},
+        {"id": "two", "method": "tools/list"},
+        {"id": 3, "method": "tools/call", "params": called},
+    ]
+    text = "".join(json.dumps({"jsonrpc": "2.0", **each}) + "\n" for each in said)
+    parameters = server(folder)
+    words = [parameters.command, *parameters.args]
+    done = subprocess.run(words, cwd=folder, input=text, capture_output=True, text=True, check=True, timeout=60)
+    assert {json.loads(line)["id"] for line in done.stdout.splitlines()} == {1, "two", 3}, done.stderr
+
+
 def test_an_activity_may_print(folder: Path) -> None:
     """The standard output is the client's; what is printed goes to the standard error."""
     code = 'import os\nprint("imported")\n'
