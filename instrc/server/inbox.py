@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from importlib.resources import files
 from time import time
 from typing import Final
@@ -28,7 +29,7 @@ from instrc.server.forms import AnswerForm, Words, changed, pairs
 from instrc.server.identity import Identity, caller_of_link
 from instrc.server.operations import RequestData, question_id
 from instrc.server.run_service import QuestionInfo, RunService
-from instrc.server.templates import render, words_for
+from instrc.server.templates import render, spoken, words_for
 from instrc.text.jsonvalue import mapping, optional_text, pointer
 
 _PAGE: Final = 50
@@ -68,11 +69,12 @@ class Inbox:
             ("/inbox/runs", self._runs, "GET"),
             ("/inbox/runs/{run}", self._run, "GET"),
             ("/inbox/runs/{run}/trace", self._trace, "GET"),
+            ("/inbox/{other:path}", self._no_page, "GET"),
         ]
         return [
-            *(Route(path, self._guarded(endpoint), methods=[method]) for path, endpoint, method in listed),
             Route("/inbox/style.css", _style),
             Route("/favicon.ico", _no_icon),
+            *(Route(path, self._guarded(endpoint), methods=[method]) for path, endpoint, method in listed),
         ]
 
     # --- what all pages share -------------------------------------------------------------------------------------------------
@@ -86,7 +88,8 @@ class Inbox:
         words = self.words(request)
         caller = request.scope.get("instrc.caller")
         who = caller.name if isinstance(caller, Caller) and caller.by != "local" else None
-        made = render(template, words, who=who, path=request.url.path, when=_when, past=_past, at=_address, **facts)
+        common = {"who": who, "path": request.url.path, "when": _when, "past": _past, "at": _address}
+        made = render(template, words, tell=partial(spoken, words=words), **common, **facts)
         return HTMLResponse(made, status, {"Vary": "Accept-Language", "Content-Language": words["language"]})
 
     def _guarded(self, endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
@@ -98,7 +101,7 @@ class Inbox:
                 asks = isinstance(first, serving.NotAuthenticated) and "word" not in request.path_params
                 if asks and self.identity is not None and request.method == "GET":
                     return RedirectResponse(f"/inbox/login?next={quote(request.url.path)}", 303)
-                return self.page(request, "message.html", {"found": error.problems, "note": None}, status_of_problem(first))
+                return self.page(request, "message.html", {"problems": error.problems, "note": None}, status_of_problem(first))
 
         return guarded
 
@@ -131,6 +134,9 @@ class Inbox:
 
     async def _home(self, _request: Request) -> Response:
         return RedirectResponse("/inbox", 303)
+
+    async def _no_page(self, request: Request) -> Response:
+        return self.page(request, "message.html", {"problems": (), "note": "no_page"}, 404)
 
     # --- questions ------------------------------------------------------------------------------------------------------------
 
@@ -209,7 +215,7 @@ class Inbox:
                 kept["tag"] = found.tag  # the page shows it now
             return self._shown(request, found, form, kept, status_of_problem(error.problems[0]))
         if "word" in request.path_params:
-            return self.page(request, "message.html", {"found": (), "note": "recorded_link"})
+            return self.page(request, "message.html", {"problems": (), "note": "recorded_link"})
         return RedirectResponse("/inbox?done=answered", 303)
 
     async def _moved(self, caller: Caller, found: QuestionInfo, button: str, to: str) -> QuestionInfo:

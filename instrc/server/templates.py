@@ -11,9 +11,12 @@ from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from instrc.problems.problem import Problem
+from instrc.problems.serving import NotAuthenticated
 from instrc.server.forms import Words
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
+from instrc.text.sentences import translated
 
 DEFAULT: Final = "en"
 
@@ -26,10 +29,25 @@ class PageWords(dict[str, str]):
 
 
 @cache
+def _table() -> dict[str, dict[str, str]]:
+    return tomllib.loads((files("instrc.server") / "pages" / "words.toml").read_text(encoding="utf-8"))
+
+
+@cache
 def languages() -> Mapping[str, Words]:
     """Return the words of all languages."""
-    table = tomllib.loads((files("instrc.server") / "pages" / "words.toml").read_text(encoding="utf-8"))
-    return {name: PageWords(words) for name, words in table.items()}
+    return {name: PageWords(words) for name, words in _table().items() if " " not in name}
+
+
+def spoken(problem: Problem, words: Words) -> list[tuple[str, bool]]:
+    """Return what a reader is told of a problem, and of each sentence whether it is in English for want of words.
+
+    The table has them under the sentences of the problem's class; what a program sends to know who asks is no advice to a reader.
+    """
+    hint = None if isinstance(problem, NotAuthenticated) else problem.hint
+    sentences = _table()[f"problems {words['language']}"]
+    said = [(each, translated(each, sentences)) for each in (problem.message, hint) if each]
+    return [(told, told == each and words["language"] != DEFAULT) for each, told in said]
 
 
 def words_for(accepted: str | None, setting: str | None = None) -> Words:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 
 import httpx
@@ -15,10 +16,12 @@ from serving import BOB, BOSS, CAT, LETTER, client, go, person, service, settled
 from test_forms import ALLOWED, HOSTILE, Browser
 from written_processes import TEXT, chunk, process, step
 
+from instrc.problems import runs, serving  # those that pages have words for
+from instrc.problems.problem import Problem
 from instrc.server.access import Caller  # the room behind its commands
 from instrc.server.identity import Identity  # the room behind its commands
 from instrc.server.inbox import Inbox  # the room behind its commands
-from instrc.server.templates import languages  # those that there are words in
+from instrc.server.templates import languages, spoken  # the words that there are
 from instrc.vibes.service_settings import LANGUAGES, PeopleSettings, ServiceSettings  # the room behind its commands
 
 PAGES = ALLOWED | {"body", "br", "dd", "details", "div", "dl", "dt", "em", "h3", "head", "header", "html", "link", "main", "meta", "nav", "ol", "pre", "section", "summary", "time", "title"}  # fmt: skip  # noqa: E501
@@ -103,6 +106,79 @@ def test_the_words_are_those_of_the_reader(tmp_path: Path, language: str) -> Non
         assert f'<p class="wrong" id="f2-e1">{wrong}</p>' in refused.text
 
     inbox(tmp_path, test)
+
+
+MET = (
+    *(serving.NotAuthenticated(reason=each) for each in ("the link was used already", "nothing was sent that says so", "other")),
+    serving.NotAllowed(who="eve", action="start runs of `p`", reason="this needs the role `starter`", role="starter"),
+    *(
+        serving.NotAllowed(who="eve", action="answer `a` of `b`", reason=each)
+        for each in ("whoever has had a part in this may not approve it", "the link is for another", "this is for `ann`, `bob`")
+    ),
+    serving.NoSuchProgram(program="p", nearest=("q", "r")),
+    runs.NoSuchRun(run="r1", store=""),
+    *(runs.NoSuchQuestion(run="r1", step="a", open=(), closed=each) for each in get_args(runs.QuestionEnd)),
+    *(runs.NoSuchQuestion(run="r1", step="a", open=("b", "c"), closed=each) for each in ("answered", "not asked")),
+    *(serving.QuestionNotFree(question="a", state=each, by="ann") for each in get_args(serving.QuestionState)),
+    serving.InvalidRequest(reason="it is not said to whom", pointer="/to"),
+    serving.KeyReused(key="page 1"),
+    *(
+        serving.TooMuch(what=each, limit=2000, retry_after=7)
+        for each in (
+            "bytes of a request",
+            "fields of a form",
+            "rows of a list",
+            "uses of links in a minute",
+            "attempts to log in in a minute",
+        )
+    ),
+)
+"""Problems that people meet on pages."""
+
+
+@pytest.mark.parametrize("problem", MET, ids=lambda each: each.message)
+def test_people_read_in_their_language_what_is_not_possible(problem: Problem) -> None:
+    said = spoken(problem, languages()["ru"])
+    assert not any(english for _, english in said)
+    kept = {word for each in said for word in re.findall(r"[A-Za-z][a-z]{2,}", re.sub(r"`[^`]*`", "", each[0]))}
+    assert not kept, said
+    assert not any(english for _, english in spoken(problem, languages()["en"]))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_pages_that_refuse_are_in_the_language_of_the_reader(tmp_path: Path, language: str) -> None:
+    async def body() -> None:
+        made = service(tmp_path, settings=ServiceSettings(body=20_000))
+        identity = Identity(made.records, made.settings, made.signer)
+        keys = identity.new_key("boss", ["admin"]), identity.new_key("eve", ["viewer"])
+        boss, eve = [identity.session(await identity.bearer(key), key) for key in keys]
+        async with client(made, identity=identity, routes=Inbox(made, identity=identity).routes) as http:
+            http.headers["accept-language"] = language
+            run = (await made.start(BOSS, "letter", "Ann comes", wait=20)).report.run
+            word = await made.link(BOSS, run, "userContext1", "eve")
+            as_boss, as_eve = ({"cookie": each.partition(";")[0]} for each in (boss, eve))
+            sent = {**seen(await http.get(f"/inbox/link/{word}")).sent, "/data/decision": '"Approve"', "do": "answer"}
+            refused = {
+                "expired": (await http.post(asked(run), data=sent), 401),
+                "not for her": (await http.post(asked(run), data=sent, headers=as_eve), 403),
+                "no page": (await http.get("/inbox/nothing/here"), 404),
+                "no run": (await http.get("/inbox/runs/r1", headers=as_boss), 404),
+                "no program": (await http.get("/inbox/start/lettre", headers=as_boss), 404),
+                "to nobody": (await http.post(asked(run), data={**sent, "do": "delegate"}, headers=as_boss), 400),
+                "too large": (await http.post(asked(run), data={**sent, "/comment": "x" * 30_000}, headers=as_boss), 413),
+                "no link": (await http.get(f"/inbox/link/{word}x"), 401),
+                "shown anew": (await http.post(asked(run), data={**sent, "tag": "old"}, headers=as_boss), 412),
+                "used": (await http.post(f"/inbox/link/{word}", data=sent), 200),
+                "used again": (await http.get(f"/inbox/link/{word}"), 409),
+                "answered": (await http.post(asked(run), data={**sent, "/data/decision": '"Reject"'}, headers=as_boss), 409),
+            }
+            for name, (page, status) in refused.items():
+                seen(page, status)
+                assert f'<html lang="{language}">' in page.text, name
+                assert 'lang="en"' not in page.text.partition("<body>")[2], (name, page.text)
+                assert language == "en" or re.search("[а-я]", page.text.partition("<main")[2]), name
+
+    go(body())
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
