@@ -128,6 +128,6 @@ def delete_command(
     Its trace, and the runs below it, are deleted too.
     """
     with options.exit_on_problems(shape):
-        running.run_to_end(engine(store, engine_name, run=run).delete(run))
+        running.delete_run(run, store, engine_name)
     if not quiet:
         write_error(f"{run} is deleted\n")

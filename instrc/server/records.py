@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from instrc.engines.dbos.sqlite import SqliteStore
 from instrc.engines.dbos.store import close_engine, trouble, write_in_order
-from instrc.engines.stores import scheme_of, store_of
+from instrc.engines.stores import RunStore, scheme_of, store_of
 from instrc.runtime.engine import Question, RunReport
 from instrc.server.approvals import Vote, approval_of, digest_of
 from instrc.text.jsontext import dumps, loads
@@ -214,6 +214,30 @@ class Opening:
     due: float | None = None
 
 
+def forget_run(place: str, run: str) -> None:
+    """Delete what a service keeps of a run, if there ever was a service at this place: for those who delete runs beside it."""
+    store = _store_at(place)
+    if not store.exists():
+        return
+    with trouble(store):
+        engine = store.open()
+        try:
+            is_there = sa.inspect(engine).has_table(RUNS.name)
+        finally:
+            close_engine(engine)
+    if is_there:
+        records = Records(place)
+        try:
+            if (row := records.run(run)) is not None:
+                records.forget(run, row.program)
+        finally:
+            records.close()
+
+
+def _store_at(place: str) -> RunStore:
+    return store_of(place) if scheme_of(place) else SqliteStore(place, FILE)
+
+
 Listener: TypeAlias = Callable[[sa.Connection, RunChange], None]
 """Is told of each change, in the transaction in which it is written."""
 
@@ -224,7 +248,7 @@ class Records:
     def __init__(self, place: str | None) -> None:
         self._folder = mkdtemp(prefix="instrc-") if place is None else None
         place = place or str(self._folder)  # SQLite in memory has one connection, which threads cannot share
-        store = store_of(place) if scheme_of(place) else SqliteStore(place, FILE)
+        store = _store_at(place)
         with trouble(store):
             self.engine: sa.Engine = store.open()
             _META.create_all(self.engine)

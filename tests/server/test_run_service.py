@@ -10,8 +10,10 @@ import pytest
 from serving import ANN, ANSWER, BOB, BOSS, RunService, asking, on, service, settled
 
 from instrc import CompileError
+from instrc.cli import main
 from instrc.runtime.retry import RetryOptions
 from instrc.server.approvals import Vote  # written as by a process that has ended then
+from instrc.server.records import Records  # what is left in it is looked at
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
@@ -83,3 +85,27 @@ def test_a_claim_holds_as_long_as_the_program_says(tmp_path: Path) -> None:
             assert abs(claimed.claimed_until - time() - seconds) < 60
 
     on(service(tmp_path, long=asking(**{"x-claim": "PT2H"}), usual=asking(**{"x-claim": "soon"})), body)
+
+
+@pytest.mark.parametrize("command", [["delete"], ["runs", "--prune"]])
+def test_a_command_that_deletes_a_run_deletes_what_people_have_written_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text('[tool.instrc.run]\nkeep = "PT0S"\n')
+
+    async def body(made: RunService) -> str:
+        run = (await made.start(ANN, "letter", "write", wait=30)).report.run
+        await made.answer(BOB, run, "userContext1", ANSWER, comment="a word of bob")
+        await settled(made, run, "done")
+        return run
+
+    run = on(service(tmp_path / ".instrc", name="durable", records=str(tmp_path / ".instrc")), body)
+    assert main([*command, run] if command == ["delete"] else command) == 0
+    made = Records(str(tmp_path / ".instrc"))
+    try:
+        assert made.votes(run) == {}
+        assert [change.kind for change in made.feed(0)][-1] == "run.deleted"
+    finally:
+        made.close()
+    assert b"a word of bob" not in b"".join(file.read_bytes() for file in tmp_path.rglob("*.sqlite*"))
