@@ -774,7 +774,11 @@ class Run(ABC):
         match self.outcome:
             case {"error": {"message": message}}:
                 return f"<run {self.id}: {self.status}: {message}>"
-        return f"<run {self.id}: {self.status}{f' for {asked}' if asked else ''}>"
+        why = ""
+        match next((each.show for each in self.questions if each.by == "operator"), None):
+            case {"error": {"message": message}}:
+                why = f": {message}"
+        return f"<run {self.id}: {self.status}{f' for {asked}' if asked else ''}{why}>"
 
     def answer(self, step: str, data: JsonLike) -> Run:
         """Answer a question, by its id, a step or a chunk of it, and carry the run on. A wrong answer leaves it open.

@@ -203,3 +203,22 @@ def test_an_engine_that_nobody_knows_is_a_problem() -> None:
 )
 def test_the_end_of_a_run_is_said_in_words(outcome: Any, words: str) -> None:
     assert words_of(outcome) == words
+
+
+def test_another_process_that_cannot_carry_a_held_run_leaves_it_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options: Any = {"activities": {"Send_Activity": lambda mail: f"sent: {mail['text']}"}, "engine": "durable"}
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    held = instrc.run(PROGRAM, "Ann", model="openai:gpt-5", id="own", **options)
+    assert repr(held).startswith("<run own: held for step1_draft: the model `openai` cannot be used: its key is expected in ")
+    instrc.close_stores()
+    assert main(["retry", "own"]) == 1
+    assert "[needs-its-program]" in capsys.readouterr().err
+    assert main(["show", "own"]) == 0
+    assert '"held"' in capsys.readouterr().out
+    found = instrc.find_run("own", model=answers(), **options)
+    assert found.retry().status == "waiting"
+    assert found.answer("approve", {"decision": "Approve"}).value == "sent: Thank you!"
+    instrc.close_stores()

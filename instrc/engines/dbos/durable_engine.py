@@ -337,6 +337,9 @@ class DurableEngine(TracedEngine):
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
         """Go on with a run that has failed, or that is held; a process that serves an activity of it goes on first."""
         async with self._carrier_with_tables(run) as runner:
+            if runner is not None:  # a run that this process cannot carry stays as it is
+                launch, _ = await self.journal(run)
+                self._make_effects(run, launch.plan, launch.how)
             letter = await self._send_retry(run, options)
             if runner is not None:
                 await runner.away(_deliver_answer(runner, letter, run.partition("/")[0]))
