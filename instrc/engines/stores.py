@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from contextlib import AbstractContextManager
 from importlib import import_module
@@ -159,8 +160,12 @@ def shared_place(place: str) -> SharedPlace:
     raise CompileError([problems.runs.UnusableSetting(what="place of traces", word=place, reason=reason)])
 
 
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+"""What begins as a URL does, also after it was a `Path`; a drive of Windows has one letter."""
+
+
 def require_place(place: str | os.PathLike[str]) -> None:
-    """Refuse a place where no folder is and none can be made; a URL is looked at when it is opened."""
+    """Refuse a place where no folder is and none can be made; the URL of a database is looked at when it is opened."""
     if scheme_of(place):
         return
     reason = None
@@ -168,7 +173,9 @@ def require_place(place: str | os.PathLike[str]) -> None:
         if not stat.S_ISDIR(os.stat(place).st_mode):  # noqa: PTH116  -- any text, as the user wrote it
             reason = "it is not a folder"
     except FileNotFoundError:
-        return
+        if _URL.match(os.fspath(place)) is None:
+            return
+        reason = "runs are kept in a folder, or in the database of a URL such as `postgresql://HOST/NAME`"
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
     if reason is not None:

@@ -119,6 +119,16 @@ def test_a_file_where_the_folder_should_be_is_a_problem(tmp_path: Path) -> None:
     assert problem_of(lambda: begin(engine(tmp_path / "file"), ASK)).name == "unusable-store"
 
 
+@pytest.mark.parametrize("place", ["mysql://me@host/runs", "sqlite:///runs.db", "postgress://host/runs"])
+def test_the_url_of_another_database_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("durable", "memory"):
+        problem = problem_of(lambda name=name: engine_of(name, Path(place)))  # type: ignore[misc]  # a default is not inferred
+        assert problem.name == "unusable-store"
+        assert "postgresql://HOST/NAME" in problem.message
+    assert not list(tmp_path.iterdir())
+
+
 def test_only_one_process_carries_a_store_and_others_work_beside_it(tmp_path: Path) -> None:
     program = (
         "import sys; sys.path[:0] = sys.argv[2:]; import asyncio, test_stores as t; from pathlib import Path\n"
