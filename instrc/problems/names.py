@@ -74,6 +74,7 @@ _SWITCHES = dict.fromkeys(("yes", "Yes", "YES", "on", "ON"), "true") | dict.from
 """How YAML writes two of them."""
 _NO_NUMBERS = frozenset({"NaN", "nan", "Infinity", "inf"})
 _PRINTING = frozenset({"print", "puts", "echo", "printf"})
+_DEFINE = "save its schema as a vibe below a root, give its class in `vibes=` (in Python)"
 _FUNCTIONS = frozenset(["len", "str", "int", "list", "range", "dict", "max", "min", "sum", "sorted", "json", "format", "join"])
 """Functions of other languages that compute."""
 _WAITING = frozenset({"sleep", "wait", "delay", "pause", "timer", "setTimeout"})
@@ -214,12 +215,12 @@ class UnknownName(Problem):
         if called and self.word in _FUNCTIONS:
             return "a program computes nothing: let an instruction give the value"
         if called or not self.word[:1].islower():
-            return "save its schema as a vibe below a root, or try `instrc compile --sketch`"
+            return f"{_DEFINE}, or try `instrc compile --sketch`"
         if self.word in _REQUESTS:
             return f"the request is called `prompt`; declare another one with `input {self.word}`"
         if self._is_labelled():
             return f'write a text in quotes, `"{self.word}"`, or declare it with `input {self.word}`'
-        return f"declare it with `input {self.word}`, save its schema as a vibe below a root, or try `instrc compile --sketch`"
+        return f"declare it with `input {self.word}`, {_DEFINE}, or try `instrc compile --sketch`"
 
     def _next(self) -> str:
         """Return what stands behind the name."""
