@@ -24,7 +24,6 @@ from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.server.access import ALL, Caller, Role
 from instrc.server.records import Records
-from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, as_object, as_text, as_texts, mapping
 from instrc.vibes.service_settings import OidcSettings, ServiceSettings
 
@@ -132,7 +131,7 @@ class Identity:
             refuse_unknown("the key is not one of this service")
         if row.expires is not None and row.expires < time():
             refuse_unknown("the key has expired")
-        return self._caller_of_key(row.name, as_texts(loads(row.roles)), as_texts(loads(row.groups)))
+        return self._caller_of_key(row.name, row.roles, row.groups)
 
     def _caller_of_key(self, name: str, roles: list[str], groups: list[str]) -> Caller:
         known = groups_of(self.settings, name, groups)
@@ -202,7 +201,7 @@ class Identity:
         row = self.records.key(str(ident))
         if row is None or (row.expires is not None and row.expires < time()):
             return None  # the key was taken back
-        made = self._caller_of_key(row.name, as_texts(loads(row.roles)), as_texts(loads(row.groups)))
+        made = self._caller_of_key(row.name, row.roles, row.groups)
         return Caller(made.name, made.groups, made.roles, "cookie")
 
 

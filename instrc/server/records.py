@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from secrets import token_urlsafe
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -12,6 +12,7 @@ from time import time
 from typing import Final, Literal, TypeAlias
 
 import sqlalchemy as sa
+from sqlalchemy.types import TypeDecorator
 
 from instrc.engines.dbos.sqlite import SqliteStore
 from instrc.engines.dbos.store import close_engine, trouble, write_in_order
@@ -19,12 +20,29 @@ from instrc.engines.stores import RunStore, scheme_of, store_of
 from instrc.runtime.engine import Question, RunReport
 from instrc.server.approvals import Vote, approval_of, digest_of
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts
+from instrc.text.jsonvalue import Json, JsonObject
 
 FILE: Final = "server.sqlite"
 """In the folder of a store that is no database of its own."""
 DELETED: Final = "deleted"
 """The status of a run that was deleted: it is known that there was one, and nothing else."""
+
+
+class JsonColumn(TypeDecorator[Json]):
+    """A value of JSON as text: exact numbers, keys in their order."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Json, _dialect: object) -> str:
+        """Write a value."""
+        return dumps(value, indent=False)
+
+    def process_result_value(self, value: str | None, _dialect: object) -> Json:
+        """Read a value."""
+        return None if value is None else loads(value)
+
+
 _META = sa.MetaData()
 _NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 RUNS = sa.Table(
@@ -56,9 +74,9 @@ QUESTIONS = sa.Table(
     sa.Column("question", sa.Text, primary_key=True),
     sa.Column("program", sa.Text, nullable=False),
     sa.Column("by", sa.String(8), nullable=False),
-    sa.Column("steps", sa.Text, nullable=False),
-    sa.Column("show", sa.Text, nullable=False),
-    sa.Column("schema", sa.Text, nullable=False),
+    sa.Column("steps", JsonColumn, nullable=False),
+    sa.Column("show", JsonColumn, nullable=False),
+    sa.Column("schema", JsonColumn, nullable=False),
     sa.Column("opened", sa.Float, nullable=False),
     sa.Column("due", sa.Float),
     sa.Index("instrc_questions_opened", "opened", "run", "question"),
@@ -89,7 +107,7 @@ VOTES = sa.Table(
     sa.Column("who", sa.Text, primary_key=True),
     sa.Column("means", sa.String(8), nullable=False),
     sa.Column("at", sa.Float, nullable=False),
-    sa.Column("data", sa.Text, nullable=False),
+    sa.Column("data", JsonColumn, nullable=False),
     sa.Column("comment", sa.Text),
 )
 """What each person has answered; kept when the question is closed."""
@@ -110,7 +128,7 @@ FEED = sa.Table(
     sa.Column("kind", sa.String(32), nullable=False),
     sa.Column("run", sa.Text, nullable=False),
     sa.Column("program", sa.Text, nullable=False),
-    sa.Column("body", sa.Text, nullable=False),
+    sa.Column("body", JsonColumn, nullable=False),
 )
 """What has happened to runs, in order: it is what is streamed of all runs, and what webhooks send."""
 AUDIT = sa.Table(
@@ -132,8 +150,8 @@ KEYS = sa.Table(
     sa.Column("id", sa.String(32), primary_key=True),
     sa.Column("hash", sa.String(64), nullable=False),
     sa.Column("name", sa.Text, nullable=False),
-    sa.Column("roles", sa.Text, nullable=False),
-    sa.Column("groups", sa.Text, nullable=False),
+    sa.Column("roles", JsonColumn, nullable=False),
+    sa.Column("groups", JsonColumn, nullable=False),
     sa.Column("made", sa.Float, nullable=False),
     sa.Column("expires", sa.Float),
     sa.Column("used", sa.Float),
@@ -207,6 +225,17 @@ class QuestionRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Beginning:
+    """What is noted of a run by the process that begins it: also in the audit log, where it is said by what `means`."""
+
+    starter: str | None = None
+    metadata: Mapping[str, str] | None = None
+    means: str | None = None
+    digest: str | None = None
+    """Of what was sent."""
+
+
+@dataclass(frozen=True, slots=True)
 class Opening:
     """What is noted with a question when it is opened."""
 
@@ -262,27 +291,15 @@ class Records:
 
     # --- the index ------------------------------------------------------------------------------------------------------------
 
-    def note(
-        self,
-        report: RunReport,
-        opening: Callable[[Question], Opening],
-        *,
-        starter: str | None = None,
-        metadata: Mapping[str, str] | None = None,
-        means: str | None = None,
-        digest: str | None = None,
-    ) -> list[RunChange]:
-        """Take in how a run stands; return what has changed.
-
-        `opening` says what is noted of a question that is new; `means` and `digest` are for the audit log, if it begins now.
-        """
-        if means is None and not metadata and self._knows(report, starter):
+    def note(self, report: RunReport, opening: Callable[[Question], Opening], begun: Beginning | None = None) -> list[RunChange]:
+        """Take in how a run stands; return what has changed. `opening` says what is noted of a question that is new."""
+        begun = begun or Beginning()
+        if begun.means is None and not begun.metadata and self._knows(report, begun.starter):
             return []  # most looks bring nothing, and a look is cheaper than a transaction that writes
-        audited = None if means is None else (str(starter), means, "start", report.run, None, None, digest)
         try:
-            return self._note(report, opening, starter, metadata, audited)
+            return self._note(report, opening, begun)
         except sa.exc.IntegrityError:  # another process has just noted the same
-            return self._note(report, opening, starter, metadata, audited)
+            return self._note(report, opening, begun)
 
     def _knows(self, report: RunReport, starter: str | None) -> bool:
         with self.engine.connect() as connection:
@@ -292,17 +309,11 @@ class Records:
             known = set(connection.execute(sa.select(QUESTIONS.c.question).where(QUESTIONS.c.run == report.run)).scalars())
             return known == {each.id for each in report.questions} and row.seen > time() - _SEEN
 
-    def _note(
-        self,
-        report: RunReport,
-        opening: Callable[[Question], Opening],
-        starter: str | None,
-        metadata: Mapping[str, str] | None,
-        audited: tuple[str, str, str, str | None, str | None, Json, str | None] | None,
-    ) -> list[RunChange]:
+    def _note(self, report: RunReport, opening: Callable[[Question], Opening], begun: Beginning) -> list[RunChange]:
+        starter = begun.starter
         with self.engine.begin() as connection:
-            if audited is not None:
-                connection.execute(_audited(*audited))
+            if begun.means is not None:
+                connection.execute(_audited(str(starter), begun.means, "start", report.run, None, None, begun.digest))
             before = connection.execute(sa.select(RUNS).where(RUNS.c.run == report.run).with_for_update()).first()
             now = time()
             values = {
@@ -319,8 +330,8 @@ class Records:
             else:
                 starter = before.starter or starter
                 connection.execute(sa.update(RUNS).where(RUNS.c.run == report.run).values(starter=starter, **values))
-            if metadata and not _metadata(connection, [report.run]):
-                rows = [{"run": report.run, "key": key, "value": value} for key, value in metadata.items()]
+            if begun.metadata and not _metadata(connection, [report.run]):
+                rows = [{"run": report.run, "key": key, "value": value} for key, value in begun.metadata.items()]
                 connection.execute(sa.insert(METADATA), rows)
             made += self._note_questions(connection, report, opening, now)
             if before is None or before.status != report.status:
@@ -343,9 +354,9 @@ class Records:
                     question=name,
                     program=report.name,
                     by=question.by,
-                    steps=dumps(list(question.steps), indent=False),
-                    show=dumps(question.show, indent=False),
-                    schema=dumps(question.schema, indent=False),
+                    steps=list(question.steps),
+                    show=question.show,
+                    schema=question.schema,
                     opened=now,
                     due=found.due,
                 )
@@ -359,7 +370,7 @@ class Records:
     @staticmethod
     def _closed(connection: sa.Connection, report: RunReport, name: str) -> list[RunChange]:
         """Close a question; return that, and who has answered it, whichever process has given the run the answer."""
-        query = questions_query(None, report.run, None, None, None, None, None).where(QUESTIONS.c.question == name)
+        query = questions_query(run=report.run).where(QUESTIONS.c.question == name)
         row = _question_row(connection.execute(query).one())
         votes = _votes(connection, report.run, name, row.opened).get(name, [])
         for table in (QUESTIONS, CANDIDATES, CLAIMS):
@@ -379,7 +390,7 @@ class Records:
             at = time()
             row = connection.execute(
                 sa.insert(FEED)
-                .values(at=at, kind=change.kind, run=change.run, program=change.program, body=dumps(change.body, indent=False))
+                .values(at=at, kind=change.kind, run=change.run, program=change.program, body=change.body)
                 .returning(FEED.c.number)
             ).scalar_one()
             made.append(RunChange(change.kind, change.run, change.program, change.body, at, row))
@@ -406,22 +417,10 @@ class Records:
             row = connection.execute(sa.select(RUNS).where(RUNS.c.run == run)).first()
             return None if row is None else _run_row(row, _metadata(connection, [run]).get(run, {}))
 
-    def runs(
-        self,
-        *,
-        status: str | None = None,
-        program: str | None = None,
-        programs: Iterable[str] | None = None,
-        starter: str | None = None,
-        began: float | None = None,
-        metadata: Mapping[str, str] | None = None,
-        before: tuple[float, str] | None = None,
-        limit: int = 50,
-    ) -> list[RunRow]:
-        """Return runs, the latest first, `before` a place in that order; `programs` are those that may be seen."""
-        query = runs_query(status, program, programs, starter, began, metadata, before).limit(limit)
+    def runs(self, query: sa.Select[*tuple[object, ...]], limit: int = 50) -> list[RunRow]:
+        """Return the runs of a `runs_query`."""
         with self.engine.connect() as connection:
-            rows = connection.execute(query).all()
+            rows = connection.execute(query.limit(limit)).all()
             known = _metadata(connection, [row.run for row in rows])
             return [_run_row(row, known.get(row.run, {})) for row in rows]
 
@@ -433,35 +432,18 @@ class Records:
 
     # --- questions ------------------------------------------------------------------------------------------------------------
 
-    def questions(
-        self,
-        *,
-        who: Iterable[str] | None = None,
-        run: str | None = None,
-        program: str | None = None,
-        programs: Iterable[str] | None = None,
-        claimed_by: str | None = None,
-        due_before: float | None = None,
-        after: tuple[float, str, str] | None = None,
-        limit: int = 50,
-    ) -> list[QuestionRow]:
-        """Return open questions, the oldest first, `after` a place in that order; `who` are the words that candidates have."""
-        query = questions_query(who, run, program, programs, claimed_by, due_before, after).limit(limit)
+    def questions(self, query: sa.Select[*tuple[object, ...]], limit: int | None = 50) -> list[QuestionRow]:
+        """Return the open questions of a `questions_query`."""
         with self.engine.connect() as connection:
-            return [_question_row(row) for row in connection.execute(query)]
+            return [_question_row(row) for row in connection.execute(query.limit(limit))]
 
     def question(self, run: str, question: str) -> QuestionRow | None:
         """Return an open question."""
-        query = questions_query(None, run, None, None, None, None, None).where(QUESTIONS.c.question == question)
-        with self.engine.connect() as connection:
-            row = connection.execute(query).first()
-            return None if row is None else _question_row(row)
+        return next(iter(self.questions(questions_query(run=run).where(QUESTIONS.c.question == question))), None)
 
     def due(self, after: float, until: float) -> list[QuestionRow]:
         """Return the open questions that are due after a moment, until another."""
-        query = questions_query(None, None, None, None, None, until, None).where(QUESTIONS.c.due >= after)
-        with self.engine.connect() as connection:
-            return [_question_row(row) for row in connection.execute(query)]
+        return self.questions(questions_query(due_before=until).where(QUESTIONS.c.due >= after), None)
 
     def candidates(self, run: str, question: str) -> frozenset[str]:
         """Return who may answer a question."""
@@ -498,9 +480,7 @@ class Records:
             if before is not None and before.at >= opened:
                 return _vote(before)
             connection.execute(sa.delete(VOTES).where(*place))
-            data = dumps(vote.data, indent=False)
-            values = {"who": vote.who, "means": vote.means, "at": vote.at, "data": data, "comment": vote.comment}
-            connection.execute(sa.insert(VOTES).values(run=run, question=question, **values))
+            connection.execute(sa.insert(VOTES).values(run=run, question=question, **asdict(vote)))
             connection.execute(_audited(vote.who, vote.means, "answer", run, question, vote.data))
         return None
 
@@ -531,7 +511,7 @@ class Records:
         query = sa.select(FEED).where(FEED.c.number > after).order_by(FEED.c.number).limit(limit)
         with self.engine.connect() as connection:
             rows = connection.execute(query).all()
-        return [RunChange(row.kind, row.run, row.program, as_object(loads(row.body)), row.at, row.number) for row in rows]
+        return [RunChange(row.kind, row.run, row.program, row.body, row.at, row.number) for row in rows]
 
     def feed_bounds(self) -> tuple[int, int]:
         """Return the first and the last number of the feed; 0 where it is empty."""
@@ -557,9 +537,9 @@ class Records:
         self, ident: str, digest: str, name: str, roles: Sequence[str], groups: Sequence[str], expires: float | None
     ) -> None:
         """Keep the digest of an API key, with what it is for."""
-        said = {"roles": dumps([*roles], indent=False), "groups": dumps([*groups], indent=False)}
+        said = {"roles": [*roles], "groups": [*groups], "made": time(), "expires": expires}
         with self.engine.begin() as connection:
-            connection.execute(sa.insert(KEYS).values(id=ident, hash=digest, name=name, made=time(), expires=expires, **said))
+            connection.execute(sa.insert(KEYS).values(id=ident, hash=digest, name=name, **said))
 
     def key(self, ident: str) -> sa.Row[*tuple[object, ...]] | None:
         """Return an API key, and note once a minute that it is used."""
@@ -621,15 +601,19 @@ _KINDS: dict[str, ChangeKind] = {
 
 
 def runs_query(
-    status: str | None,
-    program: str | None,
-    programs: Iterable[str] | None,
-    starter: str | None,
-    began: float | None,
-    metadata: Mapping[str, str] | None,
-    before: tuple[float, str] | None,
+    *,
+    status: str | None = None,
+    program: str | None = None,
+    programs: Iterable[str] | None = None,
+    starter: str | None = None,
+    began: float | None = None,
+    metadata: Mapping[str, str] | None = None,
+    before: tuple[float, str] | None = None,
 ) -> sa.Select[*tuple[object, ...]]:
-    """Return the query of a list of runs: it reads no more rows of an index than it shows."""
+    """Return the query of a list of runs, the latest first, `before` a place in that order: it reads no more rows than it shows.
+
+    `programs` are those that may be seen, and `starter` is whose runs may be seen besides.
+    """
     query = sa.select(RUNS).order_by(RUNS.c.began.desc(), RUNS.c.run.desc())
     query = query.where(RUNS.c.status != DELETED) if status is None else query.where(RUNS.c.status == status)
     if program is not None:
@@ -648,15 +632,19 @@ def runs_query(
 
 
 def questions_query(
-    who: Iterable[str] | None,
-    run: str | None,
-    program: str | None,
-    programs: Iterable[str] | None,
-    claimed_by: str | None,
-    due_before: float | None,
-    after: tuple[float, str, str] | None,
+    *,
+    who: Iterable[str] | None = None,
+    run: str | None = None,
+    program: str | None = None,
+    programs: Iterable[str] | None = None,
+    claimed_by: str | None = None,
+    due_before: float | None = None,
+    after: tuple[float, str, str] | None = None,
 ) -> sa.Select[*tuple[object, ...]]:
-    """Return the query of a list of questions."""
+    """Return the query of a list of open questions, the oldest first, `after` a place in that order.
+
+    `who` are the words that candidates have.
+    """
     place = sa.and_(CLAIMS.c.run == QUESTIONS.c.run, CLAIMS.c.question == QUESTIONS.c.question, CLAIMS.c.until > time())
     source = QUESTIONS.outerjoin(CLAIMS, place)
     query = sa.select(QUESTIONS, CLAIMS.c.who.label("claimed_by"), CLAIMS.c.until.label("claimed_until")).select_from(source)
@@ -701,7 +689,7 @@ def _run_row(row: sa.Row[*tuple[object, ...]], metadata: Mapping[str, str]) -> R
 
 
 def _question_row(row: sa.Row[*tuple[object, ...]]) -> QuestionRow:
-    question = Question(row.question, tuple(as_texts(loads(row.steps))), loads(row.show), loads(row.schema), row.by)
+    question = Question(row.question, tuple(row.steps), row.show, row.schema, row.by)
     return QuestionRow(row.run, row.program, question, row.opened, row.due, row.claimed_by, row.claimed_until)
 
 
@@ -714,4 +702,4 @@ def _votes(connection: sa.Connection, run: str, question: str | None, since: flo
 
 
 def _vote(row: sa.Row[*tuple[object, ...]]) -> Vote:
-    return Vote(row.who, row.means, row.at, loads(row.data), row.comment)
+    return Vote(row.who, row.means, row.at, row.data, row.comment)

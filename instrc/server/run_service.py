@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from secrets import token_hex
@@ -26,7 +26,17 @@ from instrc.runtime.traces import Event
 from instrc.server.access import Caller, Role
 from instrc.server.approvals import Approval, Vote, approval_of, digest_of
 from instrc.server.identity import Signer, link_word, refuse_unknown
-from instrc.server.records import DELETED, Opening, QuestionRow, Records, RunChange, RunRow
+from instrc.server.records import (
+    DELETED,
+    Beginning,
+    Opening,
+    QuestionRow,
+    Records,
+    RunChange,
+    RunRow,
+    questions_query,
+    runs_query,
+)
 from instrc.server.streams import TOLD_PAUSE, Hub, NumberedEvent, TraceReading, part_json
 from instrc.text.jsonvalue import Json, JsonObject, as_object, tokens
 from instrc.tools.python_values import JsonLike
@@ -63,7 +73,6 @@ class RunInfo:
     report: RunReport
     starter: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
-    usage: Mapping[str, float] | None = None
 
     @property
     def tag(self) -> str:
@@ -73,17 +82,10 @@ class RunInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionInfo:
+class QuestionInfo(QuestionRow):
     """An open question, with what people have done about it."""
 
-    run: str
-    program: str
-    question: Question
-    opened: float
-    due: float | None
     candidates: tuple[str, ...] = ()
-    claimed_by: str | None = None
-    claimed_until: float | None = None
     approval: Approval = field(default_factory=Approval)
     votes: tuple[Vote, ...] = ()
 
@@ -186,8 +188,7 @@ class RunService:
                 raise CompileError([problems.serving.KeyReused(key=key)])
             launch = replace(launch, run=known)
         report = await self._recorded(launch.run, self.engine.start(launch), wait)
-        sent_digest = digest_of(launch.inputs)
-        await self._note(report, starter=caller.name, metadata=metadata, means=caller.by, digest=sent_digest)
+        await self._note(report, Beginning(caller.name, metadata, caller.by, digest_of(launch.inputs)))
         return await self._info_of(report)
 
     def _inputs(self, program: str, given: JsonLike) -> JsonObject:
@@ -218,11 +219,10 @@ class RunService:
     ) -> Page:
         """Return a page of the runs that the caller may see, the latest first: of all programs, else those the caller began."""
         filtered = chosen_runs or RunFilter()
-        seen = [name for name in self._known_programs() if caller.may_any(_SEES, name)]
+        seen = [name for name in self.launchers if caller.may_any(_SEES, name)]
         every = caller.may_any(_SEES, "")  # a role for `*`
         limit = max(1, min(limit, _MOST))
-        rows = await asyncio.to_thread(
-            self.records.runs,
+        query = runs_query(
             status=filtered.status,
             program=filtered.program,
             programs=None if every else seen,
@@ -230,8 +230,8 @@ class RunService:
             began=filtered.began,
             metadata=metadata,
             before=cursor,
-            limit=limit + 1,
         )
+        rows = await asyncio.to_thread(self.records.runs, query, limit + 1)
         page = tuple(rows[:limit])
         return Page(page, (page[-1].began, page[-1].run) if len(rows) > limit else None)
 
@@ -269,7 +269,7 @@ class RunService:
         caller.require("operator", report.name, f"fork runs of `{report.name}`")
         launch = await forked(self.engine, run, options)
         made = await self._recorded(launch.run, self.engine.start(launch), 0.0)
-        await self._note(made, starter=caller.name)
+        await self._note(made, Beginning(caller.name))
         await self._audit(caller, "fork", made.run)
         return await self._info_of(made)
 
@@ -308,9 +308,8 @@ class RunService:
         """Return a page of open questions, the oldest first: `mine` are those that the caller may answer, `claimed` has."""
         limit = max(1, min(limit, _MOST))
         every = caller.may_any((*_SEES, "answerer"), "")
-        programs = None if every else [n for n in self._known_programs() if caller.may_any((*_SEES, "answerer"), n)]
-        rows = await asyncio.to_thread(
-            self.records.questions,
+        programs = None if every else [n for n in self.launchers if caller.may_any((*_SEES, "answerer"), n)]
+        query = questions_query(
             who=caller.as_candidates if mine or not caller.may_any(_SEES, program or "") else None,
             run=run,
             program=program,
@@ -318,8 +317,8 @@ class RunService:
             claimed_by=caller.name if claimed else None,
             due_before=due_before,
             after=cursor,
-            limit=limit + 1,
         )
+        rows = await asyncio.to_thread(self.records.questions, query, limit + 1)
         page = tuple([await self._asked(row) for row in rows[:limit]])
         last = page[-1] if len(rows) > limit else None
         return Page(page, None if last is None else (last.opened, last.run, last.question.id))
@@ -362,10 +361,9 @@ class RunService:
         return await self.claim(caller, run, question, to=to)
 
     async def _claim(self, caller: Caller, found: QuestionInfo, who: str, until: float | None, action: str) -> None:
-        row = QuestionRow(found.run, found.program, found.question, found.opened, found.due)
         operator = caller.may("operator", found.program) or (found.claimed_by == caller.name and action == "delegate")
         means = "admin" if operator and action != "claim" else caller.by
-        other = await asyncio.to_thread(self.records.claim, row, who, until, means)
+        other = await asyncio.to_thread(self.records.claim, found, who, until, means)
         if other is not None:
             raise CompileError([problems.serving.QuestionNotFree(question=found.question.id, state="claimed", by=other)])
         self.hub.wake(found.run)
@@ -440,7 +438,7 @@ class RunService:
 
     async def _finish_votes(self, report: RunReport) -> None:
         """Give a run the answers that were voted for when a process ended before it could."""
-        for row in await asyncio.to_thread(self.records.questions, run=report.run) if report.questions else ():
+        for row in await asyncio.to_thread(self.records.questions, questions_query(run=report.run)) if report.questions else ():
             found = await self._asked(row)
             decided = found.approval.tally(found.votes)
             if decided is not None and found.votes[-1].at < time() - _LEFT:
@@ -482,33 +480,20 @@ class RunService:
             starter = None if known is None else known.starter
             votes = tuple(self.records.votes(row.run, row.question.id, row.opened).get(row.question.id, ()))
             candidates = tuple(sorted(self.records.candidates(row.run, row.question.id)))
-            return QuestionInfo(
-                row.run,
-                row.program,
-                row.question,
-                row.opened,
-                row.due,
-                candidates,
-                row.claimed_by,
-                row.claimed_until,
-                approval_of(row.question, starter),
-                votes,
-            )
+            known_row = (row.run, row.program, row.question, row.opened, row.due, row.claimed_by, row.claimed_until)
+            return QuestionInfo(*known_row, candidates, approval_of(row.question, starter), votes)
 
         return await asyncio.to_thread(look)
 
     # --- events ---------------------------------------------------------------------------------------------------------------
 
-    async def events(self, caller: Caller, run: str | None, after: int = 0) -> AsyncGenerator[NumberedEvent]:
+    def events(self, caller: Caller, run: str | None, after: int = 0) -> AsyncGenerator[NumberedEvent]:
         """Yield what happens to a run, or to all that the caller may see, from behind a number on, as it happens.
 
         Numbers of a run count the events of its trace; where some are lost, there is a `gap`. It ends with the run.
         A `partial` is what a model has written so far: it has the number of the event before it, and is nowhere kept.
         """
-        source = self._events_of_all(caller, after) if run is None else self._events_of(caller, run, after)
-        async with aclosing(source) as events:
-            async for event in events:
-                yield event
+        return self._events_of_all(caller, after) if run is None else self._events_of(caller, run, after)
 
     async def _events_of(self, caller: Caller, run: str, after: int) -> AsyncGenerator[NumberedEvent]:
         report = await self._seen(caller, run)
@@ -568,7 +553,7 @@ class RunService:
     async def _look(self) -> None:
         """Take in what happens to runs, by whichever process."""
         with suppress(Exception):
-            if not (await asyncio.to_thread(self.records.runs, limit=1)):
+            if not (await asyncio.to_thread(self.records.runs, runs_query(), 1)):
                 for report in await self.engine.runs():
                     await self._note(report)
         while True:
@@ -590,9 +575,6 @@ class RunService:
                 with suppress(Exception):  # the whole answers come in any case
                     for part in await asyncio.to_thread(self.engine.parts_of, followed):
                         self.hub.take(part)
-
-    def _known_programs(self) -> list[str]:
-        return list(self.launchers)
 
     async def _seen(self, caller: Caller, run: str, question: str | None = None) -> RunReport:
         """Return how a run stands, if the caller may see it: else it is as unknown as one that is not there."""
@@ -627,21 +609,10 @@ class RunService:
         due = None if said.due is None else time() + said.due
         return Opening(listed or said.candidates, due)
 
-    async def _note(
-        self,
-        report: RunReport,
-        *,
-        starter: str | None = None,
-        metadata: Mapping[str, str] | None = None,
-        means: str | None = None,
-        digest: str | None = None,
-    ) -> None:
-        def note() -> list[RunChange]:
-            opening = partial(self._opening, report)
-            return self.records.note(report, opening, starter=starter, metadata=metadata, means=means, digest=digest)
-
+    async def _note(self, report: RunReport, begun: Beginning | None = None) -> None:
+        """Take in how a run stands, and wake those who wait for that."""
         async with self._turns.setdefault(report.run, asyncio.Lock()):
-            self._wake(await asyncio.to_thread(note))
+            self._wake(await asyncio.to_thread(self.records.note, report, partial(self._opening, report), begun))
         self._turns.pop(report.run, None)
 
     def _wake(self, changes: Iterable[RunChange]) -> None:

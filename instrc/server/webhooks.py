@@ -7,7 +7,7 @@ import secrets
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -26,10 +26,10 @@ from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.server.access import ALL, Caller
 from instrc.server.operations import Call, Endpoint, RequestData, ResponseData, refuse
-from instrc.server.records import Records, RunChange
+from instrc.server.records import JsonColumn, Records, RunChange
 from instrc.server.run_service import RunService
-from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, as_texts
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_text, as_texts
 
 # Which addresses a webhook may have.
 
@@ -201,14 +201,14 @@ _HOOKS = sa.Table(
     sa.Column("id", sa.String(300), primary_key=True),
     sa.Column("url", sa.Text, nullable=False),
     sa.Column("secret", sa.Text, nullable=False),
-    sa.Column("events", sa.Text, nullable=False),
-    sa.Column("programs", sa.Text, nullable=False),
+    sa.Column("events", JsonColumn, nullable=False),
+    sa.Column("programs", JsonColumn, nullable=False),
     sa.Column("run", sa.String(200), index=True),
     sa.Column("form", sa.String(20), nullable=False),
     sa.Column("owner", sa.Text, nullable=False),
     sa.Column("made", sa.Float, nullable=False),
     sa.Column("disabled", sa.Text),
-    sa.Column("details", sa.Text, nullable=False),
+    sa.Column("details", JsonColumn, nullable=False),
 )
 _MESSAGES = sa.Table(
     "instrc_webhook_messages",
@@ -239,9 +239,9 @@ class Hook:
 
     id: str
     url: str
-    events: tuple[str, ...]
+    events: list[str]
     """Of `EVENTS`."""
-    programs: tuple[str, ...]
+    programs: list[str]
     """Whose runs; empty means all."""
     run: str | None
     """The only run that is meant."""
@@ -344,8 +344,8 @@ class Webhooks:
         made = Hook(
             id or f"wh_{secrets.token_hex(12)}",
             url,
-            tuple(events),
-            tuple(programs),
+            [*events],
+            [*programs],
             run,
             form,
             owner,
@@ -354,14 +354,7 @@ class Webhooks:
             details or {},
         )
         secret = f"whsec_{b64encode(secrets.token_bytes(32)).decode('ascii')}"
-        row = {name: getattr(made, name) for name in ("id", "url", "run", "form", "owner", "made", "disabled")}
-        lists: dict[str, JsonObject | list[str]] = {
-            "events": list(made.events),
-            "programs": list(made.programs),
-            "details": made.details,
-        }
-        row |= {name: dumps(value, indent=False) for name, value in lists.items()}
-        await asyncio.to_thread(self._write, [sa.insert(_HOOKS).values(**row, secret=secret)])
+        await asyncio.to_thread(self._write, [sa.insert(_HOOKS).values(**asdict(made), secret=secret)])
         return made, secret
 
     async def hooks(self, *, run: str | None = None) -> list[Hook]:
@@ -541,10 +534,7 @@ class Webhooks:
 
 
 def _hook_of(row: sa.Row[tuple[object, ...]]) -> Hook:
-    events, programs = (tuple(as_texts(loads(each))) for each in (row.events, row.programs))
-    return Hook(
-        row.id, row.url, events, programs, row.run, row.form, row.owner, row.made, row.disabled, as_object(loads(row.details))
-    )
+    return Hook(*(getattr(row, each.name) for each in fields(Hook)))
 
 
 # Who is told, over HTTP: for an `admin` of all programs.
@@ -615,5 +605,5 @@ def webhook_routes(hooks: Webhooks) -> list[Endpoint]:
 
 
 def _hook_json(hook: Hook) -> JsonObject:
-    told = {key: value for key, value in asdict(hook).items() if key in {"id", "url", "owner", "made", "disabled"}}
-    return {**told, "events": list(hook.events), "programs": list(hook.programs)}
+    told = {"id", "url", "owner", "made", "disabled", "events", "programs"}
+    return {key: value for key, value in asdict(hook).items() if key in told}

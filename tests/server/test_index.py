@@ -27,7 +27,7 @@ def filled(place: Path) -> records.Records:
     made = records.Records(str(place))
     rows = [{"run": f"r{n}", "program": f"p{n % 5}", "status": "waiting", "began": float(n), "seen": 0.0} for n in range(RUNS)]
     asked = [
-        {"run": f"r{n}", "question": "q", "program": f"p{n % 5}", "by": "person", "steps": "[]", "show": "{}", "schema": "{}"}
+        {"run": f"r{n}", "question": "q", "program": f"p{n % 5}", "by": "person", "steps": [], "show": {}, "schema": {}}
         | {"opened": float(n)}
         for n in range(RUNS)
     ]
@@ -52,13 +52,13 @@ def test_lists_read_an_index_and_sort_nothing(tmp_path: Path) -> None:
     made = filled(tmp_path)
     try:
         queries = {
-            "all": records.runs_query(None, None, None, None, None, None, None),
-            "a page later": records.runs_query(None, None, None, None, None, None, (5000.0, "r5000")),
-            "of a status": records.runs_query("waiting", None, None, None, None, None, (5000.0, "r5000")),
-            "of a program": records.runs_query(None, "p1", None, None, None, None, None),
-            "questions": records.questions_query(None, None, None, None, None, None, None),
-            "questions of ann": records.questions_query(["ann", "*", "group:leads"], None, None, None, None, None, None),
-            "of one run": records.questions_query(None, "r7", None, None, None, None, None),
+            "all": records.runs_query(),
+            "a page later": records.runs_query(before=(5000.0, "r5000")),
+            "of a status": records.runs_query(status="waiting", before=(5000.0, "r5000")),
+            "of a program": records.runs_query(program="p1"),
+            "questions": records.questions_query(),
+            "questions of ann": records.questions_query(who=["ann", "*", "group:leads"]),
+            "of one run": records.questions_query(run="r7"),
         }
         for name, query in queries.items():
             said = plan(made, query.limit(50))
@@ -66,8 +66,8 @@ def test_lists_read_an_index_and_sort_nothing(tmp_path: Path) -> None:
             assert "SCAN instrc_index\n" not in f"{said}\n", (name, said)
             assert name == "of one run" or "TEMP B-TREE" not in said, (name, said)
         began = perf_counter()
-        assert len(made.runs(status="waiting", before=(5000.0, "r5000"))) == 50
-        assert len(made.questions(who=["ann"], after=(5000.0, "r5000", "q"))) == 50
+        assert len(made.runs(records.runs_query(status="waiting", before=(5000.0, "r5000")))) == 50
+        assert len(made.questions(records.questions_query(who=["ann"], after=(5000.0, "r5000", "q")))) == 50
         assert perf_counter() - began < 2
     finally:
         made.close()
