@@ -322,6 +322,8 @@ class UnknownKeyword(MisspeltWord):
             return "remove it: a property that is not named in `required` is optional"
         if self.word in {"solution", "input"}:
             return f'put the schema under `schema`: `{{ "schema": {{ … }}, "{self.word}": … }}`'
+        if self.word == "output":
+            return 'what a step gives back is a property: `"properties": { …, "output": { … } }`'
         if self.inline and not self.nearest:
             return f'write properties under `properties`: `@ {{ type: "object", properties: {{ {self.word}: {{ … }} }} }}`'
         if self.annotating and not self.nearest:

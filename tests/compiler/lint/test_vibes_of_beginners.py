@@ -93,3 +93,7 @@ def test_a_typical_slip_in_a_schema_has_a_way_out(tmp_path: Path, schema: str, w
 
 def test_a_solution_beside_keywords_is_told_where_the_schema_belongs(tmp_path: Path) -> None:
     assert "put the schema under `schema`" in only_problem(tmp_path, '{"type": "object", "solution": {}}')[1]
+
+
+def test_an_output_beside_keywords_is_told_where_it_belongs(tmp_path: Path) -> None:
+    assert "gives back is a property" in only_problem(tmp_path, '{"type": "object", "output": {}}')[1]
