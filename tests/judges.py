@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +12,7 @@ from making import Maker
 from instrc.providers.lowering.rules import breaches  # the rules alone, without asking the engines
 from instrc.schema.flattening.flatten import flatten
 
-__all__ = ["breaches", "change", "keywords", "verdicts"]
+__all__ = ["breaches", "change", "keywords", "verdicts", "written_out"]
 
 
 def verdicts(schema: Any, instances: list[Any], *, thoroughly: int) -> list[bool]:
@@ -42,3 +43,18 @@ def keywords(error: Any) -> Iterator[str]:
     yield error.validator or "false"
     for cause in error.context or ():
         yield from keywords(cause)
+
+
+def written_out(payload: Any, definitions: Any = None, around: tuple[str, ...] = ()) -> Any:
+    """Return a payload in which references stand no longer, but for those in what they lead to; such definitions stay."""
+    if isinstance(payload, list):
+        return [written_out(each, definitions, around) for each in payload]
+    if not isinstance(payload, dict):
+        return payload
+    definitions = payload.get("$defs", definitions)
+    name = str(payload.get("$ref", "")).rpartition("/")[2]
+    if name and name not in around and f'"#/$defs/{name}"' not in json.dumps(definitions[name]):
+        return written_out(definitions[name], definitions, (*around, name))
+    kept = {key: written_out(value, definitions, around) for key, value in payload.items() if key != "$defs"}
+    left = {key: value for key, value in payload.get("$defs", {}).items() if f'"#/$defs/{key}"' in json.dumps([kept, value])}
+    return kept | ({"$defs": left} if left else {})

@@ -169,6 +169,8 @@ class Dialect:
     anything: Literal["keep", "text"] = "keep"
     """How a place without any constraint is said: as the empty schema, or as JSON written into a string."""
     recursion: Literal["keep", "unroll", "refuse"] = "keep"
+    shares: bool = False
+    """Whether what stands in several places of a large payload is sent once, as a definition that they refer to."""
     unions: Literal["anyOf", "choice"] = "anyOf"
     """`choice`: no combinators at all, so one object names the alternative and holds it."""
     first_keys: bool = False

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from jsonschema import Draft202012Validator
+from judges import written_out
 
 import instrc
 from instrc.schema.samples import sample
@@ -81,7 +82,7 @@ def loses_in_silence(tool: Trip) -> list[Any]:
         return Counter(word for each in objects(node) for word in each.keys() & CONSTRAINTS)
 
     lost = constraints(tool.map["schema"])
-    lost.subtract(constraints(tool.payload))
+    lost.subtract(constraints(written_out(tool.payload)))
     told = {loss.keyword for loss in tool.losses}
     if tool.target == "smolagents":
         told |= {"required", "additionalProperties"}  # its inputs are all there are, and `nullable` where they may be left out

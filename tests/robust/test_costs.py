@@ -339,7 +339,7 @@ COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (references_to_many_branches, 200, 2.5),
     (recursive_in_each_property, 10, 3),
     (forbidden_names, 300, 2.5),
-    (broken_patterns, 50, 2.5),
+    (broken_patterns, 200, 2.5),
     (labels, 200, 2.5),
     (unused_beside_errors, 100, 2.5),
     (unseparated, 300, 2.5),

@@ -25,6 +25,7 @@ LLGUIDANCE = (
         ("counts_optional",),
     ),
     Fact("items: false closes a tuple", "llguidance 1.9.1, run", "2026-11-23", ("false_items",)),
+    Fact("references to definitions are followed", "llguidance 1.9.1, run", "2026-11-20", ("shares",)),
 )
 _RULES = (
     Fact(
@@ -100,6 +101,7 @@ def mistral() -> Dialect:
         most_bound=2**62,
         most_count=2**31,
         fine_steps=False,
+        shares=True,
         counts_optional=False,
         false_items=True,
         engines=("llguidance",),

@@ -46,6 +46,7 @@ _RULES = (
         "2026-11-20",
         ("keywords",),
     ),
+    Fact("references to definitions are followed, with nothing beside them", _GUIDE, "2026-11-20", ("shares",)),
     Fact("5,000 properties, depth 10, 1,000 enum values, 120,000 characters", _GUIDE, "2026-11-20", ("limits",)),
     Fact("an enum of more than 250 texts has at most 15,000 characters", _GUIDE, "2026-11-22", ("limits",)),
     Fact(
@@ -94,6 +95,7 @@ def openai() -> Dialect:
         key=PRINTABLE,
         keywords=STRICT | NUMBERS | {"minItems", "maxItems", "minLength", "maxLength"},
         every_required=True,
+        shares=True,
         maps="pairs",
         tuples="object",
         anything="text",

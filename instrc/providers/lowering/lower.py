@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple, TypeAlias, cast
+from typing import Final, NamedTuple, TypeAlias, cast
 
 from msgspec import Struct
 
@@ -210,7 +210,10 @@ class Lowering:  # noqa: PLW1641  -- it holds lists and objects, which have no h
     map: JsonObject
     """The way back for answers, as plain JSON: give it to `lift`."""
     schema: Json
-    """The payload's schema in standard JSON Schema, whatever the target's spelling."""
+    """The payload's schema in standard JSON Schema, whatever the target's spelling.
+
+    What a large payload sends once, as a definition, is written out in it.
+    """
     dialect: Dialect
     """The rules that the payload follows, with its envelope."""
     account: Account | tuple[Loss, ...] = field(repr=False)
@@ -357,6 +360,17 @@ def _matching(words: list[str]) -> re.Pattern[str]:
 # Write what is built of a schema into the envelope of a target, with the map for the way back.
 
 
+SHARED_FROM: Final = 8_000
+"""Characters of a schema from which on what stands in several places of it is sent once."""
+SHARED_GAIN: Final = 0.8
+"""What has to be left of such a schema at most: a definition is harder to read than what it stands for."""
+_OBJECT = re.compile(r'\{"')
+_BEGINNING = 100
+"""Characters that objects have in common if they are taken for the same at first."""
+_REPEATED = 0.1
+"""How many of the objects begin as another one does where much is repeated."""
+
+
 class Written(Struct, frozen=True, eq=False, gc=False):
     """A payload, and all that is kept of how it came about."""
 
@@ -380,12 +394,26 @@ def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> 
     record |= built.record
     record["schema"] = flat
     left_out = not dialect.empty_schema and not keys and _asks_nothing(schema)
-    sent = None if left_out else respell(schema, dialect.spelling)
+    sent = None if left_out else respell(_shared(schema) if dialect.shares else schema, dialect.spelling)
     examples, more = _examples(tool, record, schema, dialect)
     words: JsonObject = {"@name": name, "@description": said, "@schema": sent, "@map": record, "@examples": examples}
     if "@schema-text" in dialect.words:
         words["@schema-text"] = dumps(sent, indent=False)
     return Written(fill_envelope(dialect.envelope, words), record, schema, tuple(more))
+
+
+def _shared(schema: Json) -> Json:
+    """Return a large schema in which what stands in several places is a definition; the same object if that gains little."""
+    size = len(text := dumps(schema, indent=False))
+    if size < SHARED_FROM or not isinstance(schema, dict):
+        return schema
+    begun = [text[place.start() : place.start() + _BEGINNING] for place in _OBJECT.finditer(text)]
+    if len(begun) - len(set(begun)) < _REPEATED * len(begun):
+        return schema  # nor is there need to look closer
+    from instrc.schema.flattening.flatten import share  # few schemas are as large
+
+    short = share(schema, described=False)
+    return short if len(dumps(short, indent=False)) <= SHARED_GAIN * size else schema
 
 
 def _with_description(built: Built, flat: Json, tool: Tool, dialect: Dialect) -> tuple[str | None, Json]:

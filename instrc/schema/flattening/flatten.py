@@ -76,9 +76,15 @@ def sizes(schema: JsonObject) -> dict[int, int]:
     return found
 
 
-def share(schema: dict[str, Json], note: Callable[[Json, Json], None]) -> dict[str, Json]:
-    """Return a flat schema whose repeated parts are definitions; `note` is told of each schema that is made and what it was."""
-    root, annotated = _apart_from_words(_united(schema, note), note)
+def share(
+    schema: dict[str, Json], note: Callable[[Json, Json], None] = lambda _new, _old: None, *, described: bool = True
+) -> dict[str, Json]:
+    """Return a flat schema whose repeated parts are definitions; `note` is told of each schema that is made and what it was.
+
+    With `described` parts that differ in their words only are one, and their words stand beside the references to it.
+    """
+    united = _united(schema, note)
+    root, annotated = _apart_from_words(united, note) if described else (united, frozenset[int]())
     tops: JsonObject = {
         "": {keyword: value for keyword, value in root.items() if keyword != "$defs"},
         **as_object(root.get("$defs", {})),
