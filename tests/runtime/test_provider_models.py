@@ -6,6 +6,7 @@ import asyncio
 import json
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from standins import FILLED, KEY, SCHEMA, SHAPES, VARIABLES, Standin, ask, completion
@@ -14,6 +15,7 @@ import instrc
 from instrc import CompileError, ModelError, Request
 from instrc.cli import main
 from instrc.runtime.models.catalogue import ADAPTERS, model_of  # the list of all adapters
+from instrc.runtime.models.closing import closing_all  # as a run closes them
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -87,6 +89,23 @@ def test_a_missing_key_names_its_variable(kind: str, monkeypatch: pytest.MonkeyP
     with pytest.raises(CompileError) as raised:
         ask(kind)
     assert VARIABLES[kind][0] in raised.value.problems[0].message
+
+
+def test_a_key_that_is_set_anew_is_used_from_then_on(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So a wrong key is mended in a notebook without a new kernel: its event loop stays, and so does the model."""
+    if "NOT_NEEDED" in VARIABLES[kind][0]:
+        pytest.skip("a server on this machine needs none")
+    made: Any = model_of(f"{kind}:m", Path())
+
+    async def body() -> None:
+        before = made.client()
+        assert made.client() is before
+        monkeypatch.setenv(VARIABLES[kind][0], "another-key")
+        after = made.client()
+        assert after is not before
+        assert made.client() is after
+
+    asyncio.run(closing_all(body()))
 
 
 @pytest.mark.parametrize("form", ["{}", "{}:", "{}: ", "{}:, sample"])

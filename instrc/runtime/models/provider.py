@@ -55,6 +55,8 @@ Told: TypeAlias = Callable[[str], None]
 """Is told the text of a value as it grows."""
 Client: TypeAlias = Any  # each library has its own, and is installed only where it is used
 """A client of a provider's library."""
+_Access: TypeAlias = tuple[str | None, str | None]
+"""The key and the base URL that the environment had when a client was made."""
 TokenNames: TypeAlias = tuple[str | None, str, str]
 """The member of an answer that has the counts (`None` for the answer itself), and in it those of what was given and written."""
 
@@ -124,8 +126,8 @@ class Provider(ABC):
         self.model = model
         self.settings: RequestSettings = settings or {}
         self._given = client
-        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Client] = WeakKeyDictionary()
-        """By event loop: connections of one cannot be used in another."""
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[_Access, Client]] = WeakKeyDictionary()
+        """By event loop: connections of one cannot be used in another. A notebook may set another key meanwhile."""
         self._lowered: dict[tuple[str, str, str], Lowering] = {}
         self._context: int | None = None
         """Tokens of the model's context, where an error has said it."""
@@ -262,20 +264,24 @@ class Provider(ABC):
 
     def client(self) -> Client:
         """Return the client of this event loop, made when it is first needed; problems are those of the project's settings."""
+        if self._given is not None:
+            return self._given
         loop = asyncio.get_running_loop()
-        if self._given is not None or loop in self._clients:
-            return self._given or self._clients[loop]
+        key = secret(self.key) if self.key is not None else None
+        access = key, base_url_from(self.url)
+        if loop in self._clients and self._clients[loop][0] == access:
+            return self._clients[loop][1]
         try:
             library = import_module(self.package)
         except ImportError:
             extra = self.extra or self.kind.partition("-")[0]
             found = problems.settings.MissingExtra(feature=f"the model `{self.kind}`", extra=extra, package=self.package)
             raise CompileError([found]) from None
-        key = secret(self.key) if self.key is not None else None
         if self.key is not None and not key:
             reason = f"its key is expected in the environment variable `{self.key}`"
             raise CompileError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
-        made = self._clients[loop] = self.connect(library, key)
+        made = self.connect(library, key)
+        self._clients[loop] = access, made
         close_at_end(partial(close_client, made))
         return made
 
