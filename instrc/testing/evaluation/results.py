@@ -174,7 +174,9 @@ class EvaluationResult(Struct, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         """Return the rates, in one line: the whole may have a hundred thousand cases."""
         rates = "".join(f", {check} {fmean(self.passes(check).values()):.1%}" for check in self.checks)
-        return f"<evaluation of {self.program}: {self.cases} cases{rates}>"
+        lost = [result.error for result in self.results if result.unanswered]
+        why = f"; no answer in {len(lost)} of {len(self.results)} runs: {lost[0]}" if lost else ""
+        return f"<evaluation of {self.program}: {self.cases} cases{rates}{why}>"
 
     def rows(self) -> list[JsonObject]:
         """Return one flat row for each check of each run, as `pandas.DataFrame` takes them."""

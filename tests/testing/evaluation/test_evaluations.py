@@ -94,6 +94,8 @@ def test_a_provider_that_is_silent_is_not_asked_for_every_case() -> None:
     assert len(found.results) < 12
     assert all(result.unanswered and not result.passed for result in found.results)
     assert "wrong key" in str(found.stopped)
+    assert f"; no answer in {len(found.results)} of {len(found.results)} runs: " in repr(found)
+    assert "wrong key" in repr(found)
 
 
 def test_each_result_is_a_row_and_json_and_comes_as_it_is_made() -> None:
