@@ -239,12 +239,9 @@ def require_fit(wrong: Sequence[documents.Complaint] | None, step: str) -> None:
         raise CompileError([problems.runs.RejectedAnswer(step=step, pointer=at, reason=reason)])
 
 
-_OPEN: Final = frozenset({"running", "waiting", "held"})
-
-
 def require_ended(report: RunReport) -> None:
     """Refuse to forget a run that somebody may still continue."""
-    if report.status in _OPEN:
+    if not report.has_ended:
         raise CompileError([problems.runs.RunGoesOn(run=report.run, status=report.status)])
 
 
@@ -302,6 +299,11 @@ class RunReport:
     record: JsonObject | None = None
 
     @property
+    def has_ended(self) -> bool:
+        """Whether nobody continues it any more, unless it is retried."""
+        return self.status not in {"running", "waiting", "held"}
+
+    @property
     def forked(self) -> ForkOrigin | None:
         """What it was forked from."""
         origin = self.how.get("forked")
@@ -321,7 +323,7 @@ class RunReport:
 
     def is_older(self, span: str) -> bool:
         """Tell whether it has ended longer ago than a span of time."""
-        return self.ended is not None and self.status not in _OPEN and self.ended < time() - seconds(span)
+        return self.ended is not None and self.has_ended and self.ended < time() - seconds(span)
 
     @property
     def invented(self) -> tuple[Invention, ...]:

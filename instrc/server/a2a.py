@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Final, cast
+from typing import Final
 from uuid import uuid4
 
 from a2a.server.context import ServerCallContext
@@ -47,7 +47,7 @@ from instrc.server.exchange import (
     settled,
     standings,
 )
-from instrc.server.operations import RequestData, _page_json
+from instrc.server.operations import place_of_run, token_of
 from instrc.server.run_service import ProgramInfo, RunInfo, RunService
 from instrc.server.webhooks import Hook, Webhooks
 from instrc.text.jsontext import dumps, loads
@@ -68,7 +68,6 @@ _STATES: Final[dict[str, pb.TaskState]] = {
     "stopped": pb.TASK_STATE_REJECTED,
     "cancelled": pb.TASK_STATE_CANCELED,
 }
-_ENDED: Final = frozenset({"done", "failed", "stopped", "cancelled"})
 
 
 # JSON and parts: numbers of data parts are floats, and their keys have no order, as in protobuf; a text beside is exact.
@@ -221,7 +220,7 @@ class ServiceHandler(RequestHandler):
         """Tell how a task stands until it has ended."""
         with _in_their_words():
             info = await self._info(context, params.id)
-            if info.report.status in _ENDED:
+            if info.report.has_ended:
                 raise UnsupportedOperationError(message=f"the task has ended: it is {info.report.status}")
             async for event in self._followed(context, info, through_questions=True):
                 yield event
@@ -315,25 +314,22 @@ class ServiceHandler(RequestHandler):
         if params.status not in wanted:
             return pb.ListTasksResponse(page_size=size)
         since = params.status_timestamp_after.ToDatetime(UTC).timestamp() if params.HasField("status_timestamp_after") else None
-        place = RequestData({}, {"cursor": params.page_token} if params.page_token else {}, {}, {})
         with _in_their_words():
             page = await self.service.runs(
                 caller,
                 RunFilter(wanted[params.status], context.tenant or None, since),
                 metadata={CONTEXT: params.context_id} if params.context_id else None,
                 limit=size,
-                cursor=cast("tuple[float, str] | None", place.cursor((float, str))),
+                cursor=place_of_run(params.page_token or None),
             )
             tasks = [task_of(await self.service.run(caller, row.run)) for row in page.rows]
-        return pb.ListTasksResponse(
-            tasks=tasks, next_page_token=str(_page_json(page)["next"] or ""), page_size=size, total_size=len(tasks)
-        )
+        return pb.ListTasksResponse(tasks=tasks, next_page_token=token_of(page) or "", page_size=size, total_size=len(tasks))
 
     async def on_cancel_task(self, params: pb.CancelTaskRequest, context: ServerCallContext) -> pb.Task:
         """End a run; one that has ended cannot be cancelled."""
         with _in_their_words():
             info = await self._info(context, params.id)
-            if info.report.status in _ENDED:
+            if info.report.has_ended:
                 raise TaskNotCancelableError(message=f"the task has ended: it is {info.report.status}")
             return task_of(await self.service.cancel(_caller(context), params.id))
 

@@ -10,7 +10,7 @@ from functools import partial
 from importlib.resources import files
 from time import time
 from typing import Final
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -27,7 +27,7 @@ from instrc.server.access import Caller
 from instrc.server.door import CONTENT_POLICY, RateLimiter, caller_of, status_of_problem
 from instrc.server.forms import AnswerForm, Words, changed, pairs
 from instrc.server.identity import Identity, caller_of_link
-from instrc.server.operations import RequestData, question_id
+from instrc.server.operations import RequestData, place_of_question, place_of_run, question_id, token_of
 from instrc.server.run_service import QuestionInfo, RunService
 from instrc.server.templates import render, spoken, words_for
 from instrc.text.jsonvalue import mapping, optional_text, pointer
@@ -142,13 +142,11 @@ class Inbox:
 
     async def _list(self, request: Request) -> Response:
         caller, which = caller_of(request), request.query_params.get("show", "mine")
-        place = _cursor(request, 3)
-        cursor = None if place is None else (place[0], place[1][0], place[1][1])
+        cursor = place_of_question(request.query_params.get("after"))
         page = await self.service.questions(caller, mine=which != "all", claimed=which == "claimed", limit=_PAGE, cursor=cursor)
         rows = [(each, _title(each)) for each in page.rows if isinstance(each, QuestionInfo)]
-        following = None if page.next is None else "~".join(quote(str(each), safe="") for each in page.next)
         done = request.query_params.get("done") == "answered"
-        return self.page(request, "inbox.html", {"rows": rows, "which": which, "following": following, "done": done})
+        return self.page(request, "inbox.html", {"rows": rows, "which": which, "following": token_of(page), "done": done})
 
     async def _question(self, request: Request) -> Response:
         found = await self._found(request)
@@ -257,13 +255,11 @@ class Inbox:
         return RedirectResponse(f"/inbox/runs/{quote(made.report.run)}", 303)
 
     async def _runs(self, request: Request) -> Response:
-        caller, place = caller_of(request), _cursor(request, 2)
+        caller, cursor = caller_of(request), place_of_run(request.query_params.get("after"))
         status = request.query_params.get("status") or None
         chosen = RunFilter.of(status, request.query_params.get("program") or None, None)
-        cursor = None if place is None else (place[0], place[1][0])
         page = await self.service.runs(caller, chosen, limit=_PAGE, cursor=cursor)
-        following = None if page.next is None else "~".join(quote(str(each), safe="") for each in page.next)
-        return self.page(request, "runs.html", {"rows": page.rows, "status_chosen": status, "following": following})
+        return self.page(request, "runs.html", {"rows": page.rows, "status_chosen": status, "following": token_of(page)})
 
     async def _run(self, request: Request) -> Response:
         caller, run = caller_of(request), request.path_params["run"]
@@ -315,15 +311,6 @@ def _host(request: Request) -> str:
 async def _style(_request: Request) -> Response:
     text = (files("instrc.server") / "pages" / "style.css").read_text(encoding="utf-8")
     return Response(text, 200, {"Cache-Control": "public, max-age=3600"}, "text/css")
-
-
-def _cursor(request: Request, parts: int) -> tuple[float, list[str]] | None:
-    """Return the place in a list that an address names: a moment, and ids."""
-    moment, *ids = map(unquote, request.query_params.get("after", "").split("~"))
-    try:
-        return (float(moment), ids) if len(ids) == parts - 1 else None
-    except ValueError:
-        return None
 
 
 def _title(found: QuestionInfo) -> str:

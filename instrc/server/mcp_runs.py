@@ -37,7 +37,6 @@ TASKS: Final = "io.modelcontextprotocol/tasks"
 """The extension by which a call gives a task (SEP-2663)."""
 MISSING_CAPABILITY: Final = -32021
 OTHER_HEADER: Final = -32020
-_ENDED: Final = frozenset({"done", "failed", "stopped", "cancelled"})
 POLL: Final = 1000
 """Milliseconds after which a client looks at a task again."""
 SHOWN: Final = 4000

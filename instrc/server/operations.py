@@ -143,21 +143,6 @@ class RequestData:
         except (ValueError, OverflowError):
             refuse(f"`{name}` is a moment as `2026-11-26T12:00:00Z`")
 
-    def cursor(self, kinds: tuple[type, ...]) -> tuple[float | str, ...] | None:
-        """Return the place that `cursor` stands for."""
-        given = self.query.get("cursor")
-        if given is None:
-            return None
-        try:
-            found = loads(urlsafe_b64decode(given.encode("ascii") + b"=="))
-        except ValueError:
-            found = None
-        if not isinstance(found, list) or len(found) != len(kinds):
-            refuse("`cursor` is not one that this service has given")
-        if not all(isinstance(each, int | float if kind is float else kind) for each, kind in zip(found, kinds, strict=True)):
-            refuse("`cursor` is not one that this service has given")
-        return tuple(cast("list[float | str]", found))
-
 
 @dataclass(frozen=True, slots=True)
 class ResponseData:
@@ -209,16 +194,43 @@ def refuse(reason: str, pointer: str = "") -> NoReturn:
 
 def moment(seconds: float | None) -> str | None:
     """Return a moment as text."""
-    return (
-        None
-        if seconds is None
-        else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    )
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def question_id(run: str, question: str) -> str:
     """Return the id of a question among all runs, as addresses have it."""
     return f"{run}:{question.replace('/', '~')}"
+
+
+def place_of(token: str | None, *kinds: type) -> tuple[float | str, ...] | None:
+    """Return the place in a list that a token of its page before stands for."""
+    if token is None:
+        return None
+    try:
+        found = loads(urlsafe_b64decode(token.encode("ascii") + b"=="))
+    except ValueError:
+        found = None
+    places = found if isinstance(found, list) and len(found) == len(kinds) else [None] * len(kinds)
+    if not all(isinstance(each, int | float if kind is float else kind) for each, kind in zip(places, kinds, strict=True)):
+        refuse("`cursor` is not one that this service has given")
+    return tuple(cast("list[float | str]", places))
+
+
+def place_of_run(token: str | None) -> tuple[float, str] | None:
+    """Return the place in a list of runs."""
+    return cast("tuple[float, str] | None", place_of(token, float, str))
+
+
+def place_of_question(token: str | None) -> tuple[float, str, str] | None:
+    """Return the place in a list of questions."""
+    return cast("tuple[float, str, str] | None", place_of(token, float, str, str))
+
+
+def token_of(page: Page) -> str | None:
+    """Return the token of the place after a page."""
+    return None if page.next is None else urlsafe_b64encode(dumps(list(page.next), indent=False).encode()).decode().rstrip("=")
 
 
 def program_json(info: ProgramInfo) -> JsonObject:
@@ -242,15 +254,8 @@ def row_json(row: RunRow) -> JsonObject:
 def run_json(info: RunInfo) -> JsonObject:
     """Return how a run stands as JSON."""
     report = info.report
-    made: JsonObject = {
-        "run": report.run,
-        "program": report.name,
-        "status": report.status,
-        "began": moment(report.began),
-        "ended": moment(report.ended),
-        "starter": info.starter,
-        "metadata": dict(info.metadata),
-    }
+    row = RunRow(report.run, report.name, report.status, 0.0, report.ended, info.starter, info.metadata)
+    made: JsonObject = {**row_json(row), "began": moment(report.began)}
     if report.forked is not None:
         made["forked"] = cast("Json", report.forked)
     if report.outcome is not None:
@@ -285,8 +290,7 @@ def question_json(info: QuestionInfo) -> JsonObject:
 
 def _page_json(page: Page) -> JsonObject:
     rows = [row_json(each) if isinstance(each, RunRow) else question_json(each) for each in page.rows]
-    token = None if page.next is None else urlsafe_b64encode(dumps(list(page.next), indent=False).encode()).decode().rstrip("=")
-    return {"items": cast("Json", rows), "next": token}
+    return {"items": cast("Json", rows), "next": token_of(page)}
 
 
 def _run_answer(info: RunInfo, status: int = 200) -> ResponseData:
@@ -337,7 +341,7 @@ async def _runs(service: RunService, caller: Caller, asked: RequestData) -> Resp
     except CompileError as error:
         refuse(error.problems[0].message)
     metadata = {key.removeprefix("metadata."): value for key, value in query.items() if key.startswith("metadata.")}
-    cursor = cast("tuple[float, str] | None", asked.cursor((float, str)))
+    cursor = place_of_run(query.get("cursor"))
     return ResponseData(_page_json(await service.runs(caller, chosen, metadata=metadata, limit=asked.limit, cursor=cursor)))
 
 
@@ -391,7 +395,7 @@ async def _questions(service: RunService, caller: Caller, asked: RequestData) ->
         claimed=query.get("assignee") == "me",
         due_before=asked.number("due_before"),
         limit=asked.limit,
-        cursor=cast("tuple[float, str, str] | None", asked.cursor((float, str, str))),
+        cursor=place_of_question(query.get("cursor")),
     )
     return ResponseData(_page_json(page))
 
@@ -417,7 +421,29 @@ async def _answer(service: RunService, caller: Caller, asked: RequestData) -> Re
 _PAGE: Final[dict[str, JsonObject]] = {"limit": {"type": "integer", "minimum": 1, "maximum": 200}, "cursor": WORD}
 _RUN: Final = _ref("Run")
 _QUESTION: Final = _ref("Question")
+_COUNT: Final[JsonObject] = {"type": "integer", "minimum": 1}
+_RETRIED: Final = _object({}, {"step": _TEXT, "newKey": {"type": "boolean"}, "requests": _COUNT, "tokens": _COUNT}, closed=True)
+_FORKED: Final = _object({}, {"step": _TEXT, "set": {"type": "object"}, "run": _NEW_ID}, closed=True)
+_TO: Final = _object({"to": {"type": "string", "minLength": 1, "maxLength": 200}}, closed=True)
 _GIVEN: Final = _object({"data": {}}, {"comment": {"type": "string", "maxLength": 10000}}, closed=True)
+
+
+def _on(
+    noun: str,
+    action: str,
+    summary: str,
+    call: Call,
+    answer: JsonObject,
+    more: tuple[int, ...] = (),
+    *,
+    body: JsonObject | None = None,
+    status: int = 200,
+) -> Endpoint:
+    """Return what does something with a run or a question; it may not be there, not allow it, or be gone."""
+    name, path = f"{action}{noun.title()}", f"/v1/{noun}s/{{{noun}}}/{action}"
+    return Endpoint("POST", path, name, summary, call, answer, body=body, status=status, errors=(404, 409, 410, *more))
+
+
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     Endpoint("GET", "/v1/programs", "listPrograms", "The programs that you may see or start.", _programs, _page("Program")),
     Endpoint("GET", "/v1/programs/{program}", "getProgram", "A program.", _program, _ref("Program"), errors=(404,)),
@@ -458,48 +484,10 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         _object({"items": {"type": "array", "items": {"type": "object"}}}),
         errors=(404, 410),
     ),
-    Endpoint(
-        "POST", "/v1/runs/{run}/cancel", "cancelRun", "End a run.", _of_run(RunService.cancel), _RUN, errors=(404, 409, 410)
-    ),
-    Endpoint(
-        "POST",
-        "/v1/runs/{run}/resume",
-        "resumeRun",
-        "Go on with a run.",
-        _of_run(RunService.resume),
-        _RUN,
-        errors=(404, 409, 410),
-    ),
-    Endpoint(
-        "POST",
-        "/v1/runs/{run}/retry",
-        "retryRun",
-        "Go on with a run that has failed or is held.",
-        _retry,
-        _RUN,
-        body=_object(
-            {},
-            {
-                "step": _TEXT,
-                "newKey": {"type": "boolean"},
-                "requests": {"type": "integer", "minimum": 1},
-                "tokens": {"type": "integer", "minimum": 1},
-            },
-            closed=True,
-        ),
-        errors=(404, 409, 410, 422),
-    ),
-    Endpoint(
-        "POST",
-        "/v1/runs/{run}/fork",
-        "forkRun",
-        "Begin another run with what is recorded of this one.",
-        _fork,
-        _RUN,
-        body=_object({}, {"step": _TEXT, "set": {"type": "object"}, "run": _NEW_ID}, closed=True),
-        status=201,
-        errors=(404, 409, 410, 422),
-    ),
+    _on("run", "cancel", "End a run.", _of_run(RunService.cancel), _RUN),
+    _on("run", "resume", "Go on with a run.", _of_run(RunService.resume), _RUN),
+    _on("run", "retry", "Go on with a run that has failed or is held.", _retry, _RUN, (422,), body=_RETRIED),
+    _on("run", "fork", "Begin another run with what is recorded of this one.", _fork, _RUN, (422,), body=_FORKED, status=201),
     Endpoint(
         "DELETE", "/v1/runs/{run}", "deleteRun", "Forget a run that has ended.", _delete, None, status=204, errors=(404, 409, 410)
     ),
@@ -528,34 +516,9 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         _QUESTION,
         errors=(404, 409, 410),
     ),
-    Endpoint(
-        "POST",
-        "/v1/questions/{question}/claim",
-        "claimQuestion",
-        "Keep a question for yourself.",
-        _of_question(RunService.claim),
-        _QUESTION,
-        errors=(404, 409, 410),
-    ),
-    Endpoint(
-        "POST",
-        "/v1/questions/{question}/release",
-        "releaseQuestion",
-        "Give it free.",
-        _of_question(RunService.release),
-        _QUESTION,
-        errors=(404, 409, 410),
-    ),
-    Endpoint(
-        "POST",
-        "/v1/questions/{question}/delegate",
-        "delegateQuestion",
-        "Give a question that you have to another person.",
-        _delegate,
-        _QUESTION,
-        body=_object({"to": {"type": "string", "minLength": 1, "maxLength": 200}}, closed=True),
-        errors=(404, 409, 410, 422),
-    ),
+    _on("question", "claim", "Keep a question for yourself.", _of_question(RunService.claim), _QUESTION),
+    _on("question", "release", "Give it free.", _of_question(RunService.release), _QUESTION),
+    _on("question", "delegate", "Give a question that you have to another person.", _delegate, _QUESTION, (422,), body=_TO),
     Endpoint(
         "POST",
         "/v1/questions/{question}/links",
@@ -563,7 +526,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "A signed link by which a person may see this question, and answer it once, within seven days.",
         _link,
         _object({"link": _TEXT, "page": _TEXT, "word": _TEXT}),
-        body=_object({"to": {"type": "string", "minLength": 1, "maxLength": 200}}, closed=True),
+        body=_TO,
         status=201,
         errors=(404, 409, 410, 422),
     ),

@@ -46,7 +46,6 @@ PATIENCE: Final = 20.0
 """Seconds for a run to be recorded when it begins; the store may have to be made."""
 SETTLE: Final = 2.0
 """Seconds for a run to take an answer in."""
-_OPEN: Final = frozenset({"running", "waiting", "held"})
 _SEES: Final[tuple[Role, ...]] = ("viewer", "operator", "author")
 _MOST: Final = 200
 """Rows of a page."""
@@ -284,8 +283,7 @@ class RunService:
     async def _operate(self, caller: Caller, run: str, action: str, work: Callable[[], Awaitable[RunReport]]) -> RunInfo:
         report = await self._seen(caller, run)
         caller.require("operator", report.name, f"{action} runs of `{report.name}`")
-        ended = report.status not in _OPEN
-        if not (ended and action in {"cancel", "resume"}):
+        if not (report.has_ended and action in {"cancel", "resume"}):
             report = await self._recorded(run, cast("Coroutine[object, object, RunReport]", work()), SETTLE, known=True)
             await self._audit(caller, action, run)
         await self._note(report)
@@ -506,13 +504,12 @@ class RunService:
                     yield event
                 if found or woken or monotonic() > looked + _LOOK_ANYWAY:
                     report, looked = await self._seen(caller, run), monotonic()
-                    ended = report.status not in _OPEN
-                    for event in await asyncio.to_thread(reading.events) if ended else ():
+                    for event in await asyncio.to_thread(reading.events) if report.has_ended else ():
                         yield event
-                    if ended or report.status != status:
+                    if report.has_ended or report.status != status:
                         status = report.status
                         yield NumberedEvent(reading.after, "status", standing_json(report))
-                    if ended:
+                    if report.has_ended:
                         return
                 woken = await self.hub.wait(run, max(_LOOK, len(self.hub.boxes) / _LOOKS))
 
