@@ -83,7 +83,7 @@ def http_handler(name: str, given: Mapping[str, object], folder: Path) -> Handle
                 answer = await client.send(request, stream=True)
                 body = await _body(answer)
         except httpx.HTTPError as error:
-            message = f"{type(error).__name__}: {error}"
+            message = f"no answer from {request.url.netloc.decode()} ({type(error).__name__}: {error})"
             raise ActivityError(message, code="unreachable") from error
         return _result(answer, body, table.get("result", ""))
 

@@ -140,8 +140,8 @@ def test_a_missing_member_and_a_broken_header_are_told(service: Service) -> None
 
 
 def test_a_service_that_is_not_there_is_worth_another_try() -> None:
-    with pytest.raises(ActivityError) as raised:
-        call(made({"url": "http://127.0.0.1:9/"}))
+    with pytest.raises(ActivityError, match=r"^no answer from 127\.0\.0\.1:9 \(ConnectError: ") as raised:
+        call(made({"url": "http://me:geheim@127.0.0.1:9/"}))
     assert (raised.value.code, raised.value.retry) == ("unreachable", True)
 
 
