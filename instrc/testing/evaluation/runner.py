@@ -209,16 +209,16 @@ class ProgramRunner:
         functions = [*self.effects.checks.values(), *(each.handler for each in called if each is not None)]
         self._code = _code_of(functions, prepared.folder)
 
-    @property
-    def invented(self) -> tuple[str, ...]:
-        """What is made from schemas."""
-        results = ("results",) if self._activities and not self.real else ()
+    def invented(self, cases: Iterable[EvalCase]) -> tuple[str, ...]:
+        """Return what is made from schemas: results are, where a case gives none of an activity."""
+        made = not self.real and any(len(self._given(case)) < len(self._activities) for case in cases)
+        results = ("results",) if made else ()
         return tuple(each for each in self.effects.invented if each != "results") + results
 
     def launch_of(self, case: EvalCase, repeat: int) -> Launch:
         """Return the run of a case; `CompileError` if its input does not fit, or it answers what nobody asks."""
         wrong: list[Problem] = []
-        known = [*self._steps, *(name for names in self._activities.values() for name in names)]
+        known = list(dict.fromkeys([*self._steps, *(name for names in self._activities.values() for name in names)]))
         for name in case.answers:
             if bare_name(name) not in map(bare_name, known):
                 hint = did_you_mean(nearest(name, known)) or f"there are {', '.join(f'`{each}`' for each in known) or 'none'}"
@@ -284,12 +284,15 @@ class ProgramRunner:
 
     def _stand_ins(self, case: EvalCase, script: CaseScript) -> Activities:
         """Return activities that give back what a case says."""
-        given = {bare_name(name) for name in case.answers}
         found = Activities()
-        for name, names in self._activities.items():
-            if given & {bare_name(each) for each in names}:
-                found.add(name, Activity(name, partial(_stand_in, script, name), None, ONCE))
+        for name in self._given(case):
+            found.add(name, Activity(name, partial(_stand_in, script, name), None, ONCE))
         return found
+
+    def _given(self, case: EvalCase) -> list[str]:
+        """Return the activities whose results a case gives."""
+        given = {bare_name(name) for name in case.answers}
+        return [name for name, names in self._activities.items() if given & {bare_name(each) for each in names}]
 
 
 def _code_of(functions: Iterable[object], folder: Path) -> list[str]:
@@ -471,7 +474,7 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
         repeats=repeats,
         seconds=monotonic() - began,
         stopped=why if len(results) < len(pairs) else None,
-        invented=runner.invented,
+        invented=runner.invented(data.cases),
     )
 
 

@@ -67,6 +67,7 @@ def test_results_of_activities_and_answers_of_people_are_those_of_the_case_or_ma
     assert "it waits for an answer to `step3_approve`" in str(found.results[2].error)
     assert "it is closed" in str(found.results[3].error)
     assert found.invented == ("results",)
+    assert not instrc.evaluate(PROCESS, cases[:1], model=instrc.Scripted({"draft": {"text": "Hi"}})).invented
 
 
 def test_activities_that_are_given_are_called() -> None:
