@@ -162,18 +162,13 @@ class Door:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or refuse it."""
-        if scope["type"] == "lifespan":
+        if scope["type"] != "http":  # it begins, or ends; there are no web sockets
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
         refusal = self._refusal(scope, headers)
-        if refusal is not None or scope["type"] != "http":
-            if scope["type"] == "http" and refusal is not None:
-                await refusal(scope, receive, send)
-            elif refusal is not None:
-                await send({"type": "websocket.close", "code": 1008})
-            else:
-                await self.app(scope, receive, send)
+        if refusal is not None:
+            await refusal(scope, receive, send)
             return
         scope["instrc.caller"] = LOCAL
         if self.identify is not None:
@@ -193,7 +188,7 @@ class Door:
         if host.lower() not in self.hosts:
             reason = "this service is not reached under that host, unless `hosts` in `[tool.instrc.serve]` names it"
             return problem_response(CompileError([problems.serving.InvalidRequest(reason=reason)]))
-        if scope["type"] == "websocket" or scope["method"] not in {"GET", "HEAD", "OPTIONS"}:
+        if scope["method"] not in {"GET", "HEAD", "OPTIONS"}:
             site = headers.get("sec-fetch-site")
             origin = headers.get("origin")
             same = origin is None or origin.partition("://")[2] == headers.get("host")

@@ -185,10 +185,11 @@ class Inbox:
         button, tag, to = sent.pop("do", "answer"), sent.pop("tag", ""), sent.pop("to", "").strip()
         comment = sent.pop("/comment", "")[:_COMMENT].replace("\r\n", "\n")
         found = await self._found(request)
-        schema, show, words = found.question.schema, found.question.show, self.words(request)
+        schema, show = found.question.schema, found.question.show
+        filled = partial(AnswerForm, schema, words=self.words(request), show=show)
         kept: dict[str, object] = {"comment": comment, "to": to, "tag": tag or found.tag}
         if button in {"claim", "release", "delegate"}:
-            form, status = AnswerForm(schema, sent, words, show=show), 200
+            form, status = filled(sent), 200
             try:
                 found = await self._moved(self._caller(request), found, button, to)
                 kept["note"] = f"done_{button}"
@@ -197,10 +198,10 @@ class Inbox:
             return self._shown(request, found, form, kept, status)
         if button not in {"answer", "check"}:
             data, at = changed(schema, sent, button, show)
-            form = AnswerForm(schema, data, words, show=show)
+            form = filled(data)
             form.focus(at)
             return self._shown(request, found, form, kept, 200)
-        form = AnswerForm(schema, sent, words, show=show)
+        form = filled(sent)
         if not form.check() or button == "check":
             return self._shown(request, found, form, {**kept, "note": None if form.errors else "fits"})
         try:

@@ -29,7 +29,7 @@ from instrc.server.mcp import Answered, Context, McpServer, caller_in, result_of
 from instrc.server.offers import Offers, RefusedError, ServerTool
 from instrc.server.run_service import RunInfo, RunService
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, without_type
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, listing, mapping, without_type
 from instrc.tools.tool import Tool
 
 T = TypeVar("T")
@@ -198,12 +198,8 @@ def form_of(schema: Json) -> JsonObject | None:
     return {
         "type": "object",
         "properties": fields,
-        "required": [each for each in _list(schema.get("required")) if each in fields],
+        "required": [each for each in listing(schema.get("required")) if each in fields],
     }
-
-
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
 
 
 def _field_of(given: Json) -> JsonObject | None:
@@ -213,7 +209,7 @@ def _field_of(given: Json) -> JsonObject | None:
     kind = given.get("type", "string" if choices else None)
     if not isinstance(kind, str) or kind not in _KEPT:
         return None
-    if choices is not None and (kind != "string" or not all(isinstance(each, str) for each in _list(choices))):
+    if choices is not None and (kind != "string" or not all(isinstance(each, str) for each in listing(choices))):
         return None
     made: JsonObject = {"type": kind}
     made |= {key: given[key] for key in ("title", "description") if isinstance(given.get(key), str)}
@@ -223,8 +219,7 @@ def _field_of(given: Json) -> JsonObject | None:
     if given.get("format") in _FORMATS:
         made["format"] = given["format"]
     if kind == "array":
-        items = given.get("items")
-        named = _list(items.get("enum")) if isinstance(items, dict) else []
+        named = listing(mapping(given.get("items")).get("enum"))
         if not named or not all(isinstance(each, str) for each in named):
             return None
         made["items"] = {"type": "string", "enum": named}

@@ -9,7 +9,7 @@ from secrets import token_urlsafe
 from shutil import rmtree
 from tempfile import mkdtemp
 from time import time
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, cast
 
 import sqlalchemy as sa
 from sqlalchemy.types import TypeDecorator
@@ -335,7 +335,7 @@ class Records:
                 connection.execute(sa.insert(METADATA), rows)
             made += self._note_questions(connection, report, opening, now)
             if before is None or before.status != report.status:
-                made.append(RunChange(_KINDS[report.status], report.run, report.name))
+                made.append(RunChange(cast("ChangeKind", f"run.{report.status}"), report.run, report.name))
             return self._tell(connection, made)
 
     def _note_questions(
@@ -589,15 +589,6 @@ class Records:
 
 _SEEN: Final = 60.0
 """Seconds after which it is noted again that a run was looked at."""
-_KINDS: dict[str, ChangeKind] = {
-    "running": "run.running",
-    "waiting": "run.waiting",
-    "held": "run.held",
-    "done": "run.done",
-    "failed": "run.failed",
-    "stopped": "run.stopped",
-    "cancelled": "run.cancelled",
-}
 
 
 def runs_query(

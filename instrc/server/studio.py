@@ -275,10 +275,8 @@ class Studio:
             refuse("there is no such target", "/target")
         chosen = ["--target", str(target)] if target else []
         file = f"./{place.relative_to(self.root).as_posix()}"
-        if view == "schema":
-            return (await self.command("compile", *chosen, "--", file)).to_json()
-        if view == "preview":
-            return (await self.command("preview", *chosen, "--", file)).to_json()
+        if view in {"schema", "preview"}:
+            return (await self.command("compile" if view == "schema" else "preview", *chosen, "--", file)).to_json()
         if view != "compare":
             refuse("the views are `schema`, `preview` and `compare`", "/view")
         old = self._kept / place.relative_to(self.root)
