@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-from instrc.text.jsonvalue import Json, JsonObject, equal
+from instrc.text.jsonvalue import Json, JsonObject, equal, mapping
 from instrc.text.sentences import EN, Sentences, filled
 
 OUTLINE_LEVELS: Final = 12
@@ -72,8 +72,9 @@ def _members(schema: Json, depth: int, whole: Sentences | None, told: dict[str, 
 def _entry(head: str, part: Json, depth: int, whole: Sentences | None, free: str = "") -> Iterator[str]:
     """Yield the line of one schema; the lines of its description below it, where a whole one has several.
 
-    A whole one says what a value means before its form: a small model that reads the meaning of an enum after its
-    values takes the first of them for nearly everything.
+    A whole one says what a listed value means before the values: a small model that reads the meaning after them takes the
+    first of them for nearly everything.  Of any other value it says the form first: directly behind a key the meaning
+    reads as its value, and a small model copied it in 57 of 64 texts (in 9 of 64 with the form first).
     """
     text = part.get("description") if isinstance(part, dict) else None
     lines = text.strip().splitlines() if isinstance(text, str) else []
@@ -84,7 +85,7 @@ def _entry(head: str, part: Json, depth: int, whole: Sentences | None, free: str
     elif whole is None:
         yield f"{inset}{head} {form} — {said}"
     elif len(lines) == 1:
-        yield f"{inset}{head} {said} ({form})"
+        yield f"{inset}{head} {said} ({form})" if "enum" in mapping(part) else f"{inset}{head} {form}. {said}"
     else:
         yield f"{inset}{head} {form}"
         yield from (f"{inset}  {line}".rstrip() for line in lines)

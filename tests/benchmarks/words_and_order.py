@@ -6,6 +6,8 @@ considerations before the answer do not help more than the same ones after it, w
 
 `python tests/benchmarks/words_and_order.py FOLDER judge [ITEMS]` is `instrc eval` on so many tweets (60): by a judge that is
 calibrated with what people say of as many answers, half of which are right; and of a change that does nothing, another seed.
+
+`python tests/benchmarks/words_and_order.py FOLDER copied` is how many texts of answers are only what the schema says of them.
 """
 
 from __future__ import annotations
@@ -155,8 +157,57 @@ def judge(folder: Path, count: int) -> None:
                 subprocess.run([sys.executable, "-m", "instrc", "eval", "mood.aug", *usual, *options], cwd=place, check=False)
 
 
+LETTERS = (
+    "Ann asks when the fair is.",
+    "Hello, I bought a kettle and it leaks. Can I send it back? Tom",
+    "Dear team, thank you for the lovely evening! Maria",
+    "When does the shop open on Sunday?",
+    "My parcel has not arrived for three weeks, I am very angry.",
+    "Could you send me the recipe of the apple cake?",
+    "I would like to book a room for two nights in May.",
+    "Please stop sending me mails.",
+    "Is the museum free for children under six?",
+    "I lost my bag on the train to Lyon yesterday evening.",
+    "Can we move our meeting to Thursday at four?",
+    "The soup was cold and the waiter was rude.",
+    "Happy birthday, dear Paul!",
+    "How much is a ticket for two adults?",
+    "Your app crashes when I open the map.",
+    "We are a band and would like to play at your wedding fair.",
+)
+TEXTS = {
+    "asks": "What the writer wants, in one sentence.",
+    "text": "The reply, ready to be sent.",
+    "todo": "What is to be done, in order.",
+    "who": "Who does it.",
+}
+LETTER = """@{ title: "Read", description: "Read the letter.", type: "object", properties: { asks: ASKS }, required: ["asks"] }
+| @{ title: "Reply", description: "Answer the letter.", type: "object", properties: { text: TEXT }, required: ["text"] }
+| @{ title: "Next", description: "Plan.", type: "object", properties: { todo: TODO, who: WHO }, required: ["todo", "who"] }"""
+
+
+def copied(folder: Path) -> None:
+    """Have each letter answered in one call with four texts; print how many texts are their own descriptions."""
+    source = LETTER
+    for name, said in TEXTS.items():
+        source = source.replace(name.upper(), json.dumps({"type": "string", "maxLength": 200, "description": said}))
+    found, cut = 0, 0
+    with server(folder, 2) as os.environ["LLAMACPP_BASE_URL"]:
+        for letter in LETTERS:
+            settings = {**SETTINGS, "max_tokens": 400}
+            run = instrc.run(source, letter, model="llamacpp:smollm2", settings=settings, requests=1)
+            cut += run.status != "done"
+            answer = json.dumps(run.record or {}, ensure_ascii=False)
+            found += sum(said.rstrip(".") in answer for said in TEXTS.values()) if run.status == "done" else 0
+    print(
+        f"{found} of {(len(LETTERS) - cut) * len(TEXTS)} texts copy their description; {cut} of {len(LETTERS)} answers were cut"
+    )
+
+
 if __name__ == "__main__":
-    if sys.argv[2:3] == ["judge"]:
+    if sys.argv[2:3] == ["copied"]:
+        copied(Path(sys.argv[1]))
+    elif sys.argv[2:3] == ["judge"]:
         judge(Path(sys.argv[1]), int(sys.argv[3]) if len(sys.argv) > 3 else 60)
     else:
         main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 400, sys.argv[3:] or list(ARMS))

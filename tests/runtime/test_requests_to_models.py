@@ -104,6 +104,20 @@ def test_the_words_say_first_what_is_to_be_done_then_the_keys_in_the_language_of
     assert said == f"Прочти письмо.\n\nВ этом JSON такие ключи, в таком порядке:\n\n{keys}\n\nВот оно.\n"
 
 
+def test_the_meaning_of_a_text_does_not_stand_where_its_value_would() -> None:
+    said = {"description": "The reply, ready to be sent."}
+    properties: Any = {
+        "text": {"type": "string", "maxLength": 90, **said},
+        "mood": {"enum": ["a", "b"], "description": "How it sounds."},
+    }
+    schema: Any = {"type": "object", "properties": properties, "required": ["text", "mood"]}
+    lines = message_with_words("", lower(Tool("read", schema), target="llamacpp"), SENTENCES["en"]).split("\n\n")[1].splitlines()
+    assert lines == [
+        "text: string, maxLength 90. The reply, ready to be sent.",
+        'mood: How it sounds. (one of "a", "b")',
+    ]
+
+
 def test_what_alternatives_have_in_common_is_said_once() -> None:
     place: Any = {"type": "object", "properties": {"city": {"type": "string", "maxLength": 30}}, "required": ["city"]}
     tools: list[Any] = [
