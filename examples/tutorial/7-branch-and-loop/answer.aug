@@ -7,7 +7,7 @@ const letter = Understand(prompt);
       const order = FindOrder_Activity(number: letter.order);
       const last = repeat {
         const refund = DecideRefund(letter, order, remark: previous.approval.comment);
-        const approval = Approve_User(letter, order, refund);
+        const approval = Approve_User({ letter: prompt, order, refund });
         { refund, approval }
       } until approval.decision is "Approve" max 3 else {
         Fail(message: "nobody approved a refund", code: "not-approved")
