@@ -22,7 +22,7 @@ from instrc.problems.render import render_text
 from instrc.text.durations import is_span, seconds
 from instrc.text.files import is_inherited_stream, is_regular, read_whole, refuse_irregular
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, as_object
 from instrc.vibes.find_files import STDIN, reason, unreadable
 
 if TYPE_CHECKING:
@@ -218,13 +218,21 @@ def run_command(
         launcher = Launcher(prepared, model=model, cache=None if cache is None else AnswerCache(cache), **how, **limits)
         if items is not None:
             open_, of_all = engine(store, engine_name, keep="open"), run_id or new_id(prepared.name)
-            window = batch * (concurrency or 4)
-            raise typer.Exit(_run_items(items, launcher, of_all, open_, window=window, output=output, quiet=quiet))
+            raise typer.Exit(_run_items(items, launcher, of_all, open_, batch * (concurrency or 4), output=output, quiet=quiet))
+        _tell_no_prompt(prepared, prompt, quiet=quiet or rehearse or with_activities)
         begun, watcher = launcher.launch(prompt, run_id), running.Watcher(as_json=as_json, quiet=quiet)
         with running.shown(watcher, begun.run, store, engine_name) as sink:
             kept = engine(store, engine_name, people=_asked(watcher) if ask else None, watch=sink, parts=watcher.part)
             report = running.run_to_end(running.lasting(kept, lambda _again: kept.start(begun)))
     raise typer.Exit(running.deliver(report, as_json=as_json, quiet=quiet, output=output, store=store, engine_name=engine_name))
+
+
+def _tell_no_prompt(prepared: Prepared, given: Json, *, quiet: bool) -> None:
+    """Tell that a program reads `prompt`, where nothing is given at all."""
+    from instrc.engines.prepare import inputs_schema
+
+    if given is None and not quiet and "prompt" in as_object(inputs_schema(prepared)["properties"]):
+        running.tell_line("no input is given: what reads `prompt` gets null; `--input TEXT` gives it one")
 
 
 class _RunLimits(TypedDict):
@@ -244,7 +252,7 @@ class _How(TypedDict):
 
 
 def _run_items(
-    items: str, launcher: Launcher, of_all: str, open_: Engine, *, window: int, output: Path | None, quiet: bool
+    items: str, launcher: Launcher, of_all: str, open_: Engine, window: int, *, output: Path | None, quiet: bool
 ) -> int:
     """Run a program for each line of a file, and return the exit code."""
 

@@ -176,3 +176,22 @@ def test_a_run_of_an_earlier_release_goes_on_when_a_model_is_chosen(sent: list[s
     answers = instrc.Scripted({"draft": {"text": "Dear Ann"}})
     ended = instrc.find_run("old", engine="memory", store="kept", model=answers).answer("ask", {"text": "Ann"})
     assert ended.value == {"text": "Dear Ann"}
+
+
+@pytest.mark.parametrize(
+    ("more", "told"), [([], True), (["--input", "hello"], False), (["--input", '{"prompt": null}'], False), (["--quiet"], False)]
+)
+def test_a_run_without_an_input_is_told_that_the_prompt_is_null(
+    sent: list[str], capsys: pytest.CaptureFixture[str], more: list[str], *, told: bool
+) -> None:
+    Path("answers.json").write_text('{"draft": {"text": "t"}}')
+    assert main(["run", "send.aug", "--engine", "memory", "--model", "scripted:answers.json", *more]) == 0
+    assert sent == ["t"]
+    assert ("no input is given" in capsys.readouterr().err) is told
+
+
+def test_a_program_that_reads_no_prompt_needs_no_input(sent: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    Path("send.aug").write_text('input text @ { type: "string", default: "x" }; Send_Activity(text: text)')
+    assert main(["run", "send.aug", "--engine", "memory"]) == 0
+    assert sent == ["x"]
+    assert "no input is given" not in capsys.readouterr().err
