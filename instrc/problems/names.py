@@ -74,7 +74,7 @@ _SWITCHES = dict.fromkeys(("yes", "Yes", "YES", "on", "ON"), "true") | dict.from
 """How YAML writes two of them."""
 _NO_NUMBERS = frozenset({"NaN", "nan", "Infinity", "inf"})
 _PRINTING = frozenset({"print", "puts", "echo", "printf"})
-_DEFINE = "save its schema as a vibe below a root, give its class in `vibes=` (in Python)"
+_DEFINE = "save its schema as a vibe below a root, in Python give it in `vibes=`"
 _FUNCTIONS = frozenset(["len", "str", "int", "list", "range", "dict", "max", "min", "sum", "sorted", "json", "format", "join"])
 """Functions of other languages that compute."""
 _WAITING = frozenset({"sleep", "wait", "delay", "pause", "timer", "setTimeout"})
