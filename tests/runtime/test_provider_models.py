@@ -108,6 +108,22 @@ def test_a_key_that_is_set_anew_is_used_from_then_on(kind: str, monkeypatch: pyt
     asyncio.run(closing_all(body()))
 
 
+def test_connections_of_mistral_are_closed_by_us_and_not_by_a_collection_of_garbage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which may come in an event loop that refuses it, such as that of a Temporal workflow."""
+    pytest.importorskip("mistralai.client")
+    monkeypatch.setenv("MISTRAL_API_KEY", KEY)
+    made: Any = model_of("mistral:m", Path())
+
+    async def body() -> tuple[Any, bool]:
+        web = made.client().sdk_configuration
+        assert not web.async_client.is_closed
+        return web.async_client, web.async_client_supplied
+
+    web, is_ours = asyncio.run(closing_all(body()))
+    assert is_ours
+    assert web.is_closed
+
+
 @pytest.mark.parametrize("form", ["{}", "{}:", "{}: ", "{}:, sample"])
 def test_a_provider_without_a_model_is_refused_before_it_is_asked(kind: str, form: str) -> None:
     with pytest.raises(CompileError) as raised:

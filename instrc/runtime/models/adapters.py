@@ -188,8 +188,15 @@ class Mistral(Provider):
     }
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
-        """Return a client; its asynchronous methods are used."""
-        return library.Mistral(api_key=key, server_url=base_url_from(self.url))
+        """Return a client; its asynchronous methods are used.
+
+        Connections that the library makes itself it closes when the client is collected as garbage, in whatever event loop runs
+        then; those of a Temporal workflow refuse that.
+        """
+        from httpx import AsyncClient  # the library brings it
+
+        web = AsyncClient(follow_redirects=True)  # as the library makes it
+        return library.Mistral(api_key=key, server_url=base_url_from(self.url), async_client=web)
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a chat completion."""

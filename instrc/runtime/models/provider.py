@@ -331,7 +331,8 @@ async def _collected(stream: AsyncGenerator[JsonObject], told: Told) -> list[Jso
 
 async def close_client(client: Client) -> None:
     """Close the connections of a client, whatever its library calls that."""
-    for holder, name in ((client, "aclose"), (client, "close"), (getattr(client, "aio", None), "aclose")):
+    web = getattr(getattr(client, "sdk_configuration", None), "async_client", None)  # of Mistral's
+    for holder, name in ((client, "aclose"), (client, "close"), (getattr(client, "aio", None), "aclose"), (web, "aclose")):
         close = getattr(holder, name, None)
         if iscoroutinefunction(close):
             await close()
