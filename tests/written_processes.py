@@ -6,6 +6,8 @@ from typing import Any
 
 from objects import an_object
 
+from instrc import Reply, Request
+
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 DECISION = {"type": "object", "properties": {"decision": {"enum": ["Approve", "Reject"]}}, "required": ["decision"]}
 LOOP = {
@@ -89,3 +91,12 @@ ASK = process(
     userContext1=chunk(step1_confirm=step(DECISION, "prompt")), serverContext1=chunk(step2_send=call("Send", "step1_confirm"))
 )
 """A person is asked, then something is sent."""
+
+
+class HalfTold:
+    """A model that tells a part of its answer before it gives the whole."""
+
+    async def answer(self, request: Request) -> Reply:
+        assert request.partial is not None
+        request.partial({"_why": "so", "text": "De"}, ["_why"])
+        return Reply({"text": "Dear"})

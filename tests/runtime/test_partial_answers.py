@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from standins import FILLED, SCHEMA, SHAPES, Standin
+from written_processes import HalfTold
 
 import instrc
 from instrc import CompileError, ModelError, Reply, Request
@@ -201,18 +202,12 @@ def test_a_run_tells_the_parts_of_its_answers_on_each_engine(engine: Any, tmp_pa
         pytest.importorskip("dbos")
     told: list[Any] = []
 
-    class Slow:
-        async def answer(self, request: Request) -> Reply:
-            assert request.partial is not None
-            request.partial({"_why": "so", "text": "De"}, ["_why"])
-            return Reply({"text": "Dear"})
-
     def tell(part: Any) -> None:
         told.append((part.value, part.complete))
         raise OSError
 
     with pytest.warns(RuntimeWarning, match="could not be told"):
-        run = instrc.run(PROGRAM, "a", model=Slow(), engine=engine, store=tmp_path / "runs", parts=tell)
+        run = instrc.run(PROGRAM, "a", model=HalfTold(), engine=engine, store=tmp_path / "runs", parts=tell)
     instrc.close_stores()
     assert (run.status, told) == ("done", [({"text": "De"}, ()), ({"text": "Dear"}, ("text",))])
 

@@ -20,9 +20,10 @@ from temporalio.client import WorkflowHandle, WorkflowHistory
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Replayer
 from working import MEETING, ROUNDS, equipped
+from written_processes import HalfTold
 
 import instrc
-from instrc import CompileError, Reply, Request
+from instrc import CompileError
 from instrc.engines.temporal import documents  # the wire, and a workflow without a server
 from instrc.engines.temporal.connection import converter, trouble  # what is kept beside a history, and words for failures
 from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
@@ -293,15 +294,9 @@ def test_parts_of_an_answer_are_told_in_the_process_that_asks_for_them(
     monkeypatch.setenv("TEMPORAL_ADDRESS", temporal_server.address)
     told: list[Any] = []
 
-    class Slow:
-        async def answer(self, request: Request) -> Reply:
-            assert request.partial is not None
-            request.partial({"_why": "so", "text": "De"}, ["_why"])
-            return Reply({"text": "Dear"})
-
     program = '@{ title: "A", type: "object", properties: { text: { type: "string" } }, required: ["text"] }'
     store, parts = tmp_path / "runs", lambda part: told.append((part.value, part.complete))
-    run = instrc.run(program, "a", model=Slow(), engine="temporal", store=store, parts=parts)
+    run = instrc.run(program, "a", model=HalfTold(), engine="temporal", store=store, parts=parts)
     instrc.close_stores()
     assert (run.status, told) == ("done", [({"text": "De"}, ()), ({"text": "Dear"}, ("text",))])
 
