@@ -107,9 +107,10 @@ def turn(place: Path | str, key: str, per_minute: float, amount: float, ahead: f
 
 
 _MAKE: Final = "CREATE TABLE IF NOT EXISTS instrc_turns (key text PRIMARY KEY, next float8)"
-_TAKE: Final = """WITH clock AS (SELECT extract(epoch FROM clock_timestamp())::float8 AS now)
-INSERT INTO instrc_turns AS old SELECT %(key)s, now + %(cost)s FROM clock
-ON CONFLICT (key) DO UPDATE SET next = greatest(old.next + %(cost)s, excluded.next) RETURNING next - (SELECT now FROM clock)"""
+_NOW: Final = "extract(epoch FROM clock_timestamp())::float8"
+"""The clock of the database as it is at this point of a statement: what waited for others does not wait for them again."""
+_TAKE: Final = f"""INSERT INTO instrc_turns AS old VALUES (%(key)s, {_NOW} + %(cost)s)
+ON CONFLICT (key) DO UPDATE SET next = greatest(old.next, {_NOW}) + %(cost)s RETURNING next - {_NOW}"""
 
 
 def _due_in(url: str, key: str, cost: float) -> float:
