@@ -15,6 +15,7 @@ from instrc.cli.output import Format
 from instrc.cli.running import engine, run_to_end, show_warnings, store_place, tell_line
 from instrc.cli.terminal import write, write_error
 from instrc.problems.problem import CompileError
+from instrc.problems.suggest import nearest
 from instrc.text.durations import is_span, seconds
 
 
@@ -64,6 +65,9 @@ def serve_command(
             raise CompileError(
                 [problems.settings.MissingExtra(feature="`instrc serve`", extra="serve", package=package)]
             ) from None
+        for option, said in (("--role", role), ("--group", group), ("--expires", expires)):
+            if said and new_key is None:
+                options.refuse_use("it says what a new key is for: give `--new-key NAME` with it", option)
         if new_key is not None or revoke is not None:
             _keep_keys(store_place(store), new_key, revoke, role or [], group or [], expires)
             return
@@ -99,7 +103,11 @@ def _keep_keys(
     records = Records(place)
     try:
         if revoke is not None:
-            write_error(f"{records.revoke(revoke)} keys of {revoke} are taken back\n")
+            known, taken = records.key_names(), records.revoke(revoke)
+            if not taken:
+                reason, near = "nobody of that name has an API key", nearest(revoke, known)
+                raise CompileError([problems.runs.UnusableSetting(what="name", word=revoke, reason=reason, nearest=near)])
+            write_error(f"keys of {revoke} that are taken back: {taken}\n")
         if name is not None:
             until = None if expires is None else time() + seconds(expires)
             write(f"{Identity(records, ServiceSettings(), Signer([])).new_key(name, roles, groups, until)}\n")

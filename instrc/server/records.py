@@ -554,6 +554,11 @@ class Records:
         with self.engine.connect() as connection:
             return connection.execute(sa.select(KEYS.c.id).limit(1)).first() is not None
 
+    def key_names(self) -> list[str]:
+        """Return the names that have API keys."""
+        with self.engine.connect() as connection:
+            return list(connection.execute(sa.select(KEYS.c.name).distinct().order_by(KEYS.c.name)).scalars())
+
     def revoke(self, name: str) -> int:
         """Delete the API keys of a name, and return how many there were."""
         with self.engine.begin() as connection:

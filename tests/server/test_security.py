@@ -20,6 +20,7 @@ from starlette.requests import ClientDisconnect
 from written_processes import DECISION, chunk, process, step
 
 from instrc import CompileError
+from instrc.cli import main
 from instrc.server.hosting import idle_settings, listener_at  # what a service says when it begins
 from instrc.server.http import app_of  # the application itself
 from instrc.server.identity import Identity, ProviderKeys, Signer  # what it finds callers by
@@ -155,6 +156,24 @@ def test_a_key_is_known_by_its_digest_and_can_be_taken_back(tmp_path: Path) -> N
                 await identity.bearer(key)
 
     go(body())
+
+
+def test_keys_of_a_name_that_has_none_cannot_be_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["serve", "--new-key", "margaret", "--role", "viewer"]) == 0
+    assert main(["serve", "--revoke-keys", "margret"]) == 1
+    assert "nobody of that name has an API key" in (told := capsys.readouterr().err)
+    assert "did you mean `margaret`?" in told
+    assert main(["serve", "--revoke-keys", "margaret"]) == 0
+    assert "taken back: 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--role", "admin"], ["--group", "leads"], ["--expires", "P90D"]])
+def test_what_a_new_key_is_for_is_said_with_a_new_key(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--revoke-keys", "ann", *words]) == 2
+    assert "--new-key NAME" in capsys.readouterr().err
 
 
 def test_guessing_keys_is_slowed_down(tmp_path: Path) -> None:
