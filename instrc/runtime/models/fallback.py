@@ -110,7 +110,7 @@ _MAKE: Final = "CREATE TABLE IF NOT EXISTS instrc_turns (key text PRIMARY KEY, n
 _NOW: Final = "extract(epoch FROM clock_timestamp())::float8"
 """The clock of the database as it is at this point of a statement: what waited for others does not wait for them again."""
 _TAKE: Final = f"""INSERT INTO instrc_turns AS old VALUES (%(key)s, {_NOW} + %(cost)s)
-ON CONFLICT (key) DO UPDATE SET next = greatest(old.next, {_NOW}) + %(cost)s RETURNING next - {_NOW}"""
+ON CONFLICT (key) DO UPDATE SET next = greatest(old.next, {_NOW}) + %(cost)s RETURNING next - {_NOW}"""  # noqa: S608  -- of our own words
 
 
 def _due_in(url: str, key: str, cost: float) -> float:
