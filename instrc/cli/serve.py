@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import time
 from typing import Annotated
@@ -57,14 +59,9 @@ def serve_command(
     Programs are started, and people answer, over a REST API; /openapi.json describes it.
     """
     with options.exit_on_problems(shape):
-        try:
+        with _imports_of("serve"):
             from instrc.server import hosting
             from instrc.server.streams import Hub
-        except ModuleNotFoundError as error:
-            package = (error.name or "starlette").partition(".")[0]
-            raise CompileError(
-                [problems.settings.MissingExtra(feature="`instrc serve`", extra="serve", package=package)]
-            ) from None
         for option, said in (("--role", role), ("--group", group), ("--expires", expires)):
             if said and new_key is None:
                 options.refuse_use("it says what a new key is for: give `--new-key NAME` with it", option)
@@ -82,6 +79,19 @@ def serve_command(
         greeting = f"serving {', '.join(launchers)} at {at}/v1, for people at {at}/inbox"
         routes, beside = hosting.protocols_of(service, [], at)
         run_to_end(hosting.serve(service, host, listener, tell_line, greeting=greeting, routes=routes, beside=beside))
+
+
+@contextmanager
+def _imports_of(command: str) -> Iterator[None]:
+    """Say which extra brings what a command imports."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "starlette").partition(".")[0]
+        extra = "lsp" if package in {"lsprotocol", "pygls", "attrs"} else "serve"
+        raise CompileError(
+            [problems.settings.MissingExtra(feature=f"`instrc {command}`", extra=extra, package=package)]
+        ) from None
 
 
 def _keep_keys(
@@ -136,15 +146,10 @@ def studio_command(
     It listens at this machine only, and changes the files of the project, nothing else.
     """
     with options.exit_on_problems(shape):
-        try:
+        with _imports_of("studio"):
             from instrc.server import hosting
             from instrc.server.streams import Hub
             from instrc.server.studio import Studio
-        except ModuleNotFoundError as error:
-            package = (error.name or "starlette").partition(".")[0]
-            extra = "lsp" if package in {"lsprotocol", "pygls", "attrs"} else "serve"
-            missing = problems.settings.MissingExtra(feature="`instrc studio`", extra=extra, package=package)
-            raise CompileError([missing]) from None
         if not folder.is_dir():
             raise CompileError([problems.runs.UnusableSetting(what="path", word=str(folder), reason="it is no folder")])
         listener = hosting.listener_at("127.0.0.1", port)
