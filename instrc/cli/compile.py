@@ -433,7 +433,11 @@ def _call(call: ModelCall, artefact: Artefact, view: _View) -> list[str]:
         from instrc.runtime.models.provider import message_with_words
         from instrc.tools.tool import Tool
 
-        lowering = lower(Tool(call.name, call.schema, hints=artefact.hints), dialect(view.target), report=view.report)
+        lowering = lower(
+            Tool(call.name, call.schema, hints=artefact.hints, sentences=view.settings.sentences),
+            dialect(view.target),
+            report=view.report,
+        )
         payload = lowering.payload
         if sent is not None and view.settings.run.get("words", True):
             sent = message_with_words(sent, lowering, view.settings.sentences)

@@ -273,7 +273,13 @@ def _tools(export: NamedArtefact, emit: Emit | None, report: Report) -> Iterator
         return
     schema = document_to_print(export, Emit.FLAT if emit is Emit.FLAT else Emit.TOOL, report)
     if schema is not None:
-        yield Tool(_name_of(export, schema), schema, export.artefact.purpose, hints=export.artefact.hints)
+        yield Tool(
+            _name_of(export, schema),
+            schema,
+            export.artefact.purpose,
+            hints=export.artefact.hints,
+            sentences=export.artefact.sentences,
+        )
 
 
 def _chunks(export: NamedArtefact) -> Iterator[Tool]:
@@ -282,10 +288,10 @@ def _chunks(export: NamedArtefact) -> Iterator[Tool]:
     from instrc.tools.tool import Tool
 
     tool = export.artefact.documents["tool"]
-    hints = export.artefact.hints
-    yield Tool(export.stem, tool, export.artefact.purpose, hints=hints)
+    hints, sentences = export.artefact.hints, export.artefact.sentences
+    yield Tool(export.stem, tool, export.artefact.purpose, hints=hints, sentences=sentences)
     for chunk, schema in later_schemas(export.artefact).items():
-        yield Tool(f"{export.stem}_{chunk}", schema, export.artefact.title, hints=hints)
+        yield Tool(f"{export.stem}_{chunk}", schema, export.artefact.title, hints=hints, sentences=sentences)
 
 
 def _name_of(export: NamedArtefact, schema: Json) -> str:

@@ -73,7 +73,9 @@ def check_source(
 def _emitted(plan: Plan, options: CompileOptions) -> Artefact:
     from instrc.compiler.emit.emit import emit  # few checks need it
 
-    return emit(plan, batch=options.batch, sentences=options.sentences if options.hints else None)
+    return replace(
+        emit(plan, batch=options.batch, sentences=options.sentences if options.hints else None), sentences=options.sentences
+    )
 
 
 def _flat_graphs(

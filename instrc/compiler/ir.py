@@ -848,6 +848,8 @@ class Artefact(Struct, frozen=True, eq=False):
     """What they were emitted from, which is neither compared nor shown; a vibe file has none."""
     told: Hinted | None = None
     """The hints in descriptions of the documents, likewise; `None` if nobody knows them."""
+    sentences: Sentences = EN
+    """What is said to a model of it, likewise."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Artefact):
@@ -863,7 +865,9 @@ class Artefact(Struct, frozen=True, eq=False):
         """Return the tool that a model fills in: it is for its goal, else for what its instruction says."""
         from instrc.tools.tool import Tool, checked_json  # most compilations hand no artefact to a provider
 
-        return Tool(name or self.name, checked_json(self.documents["tool"]), self.purpose, hints=self.hints)
+        return Tool(
+            name or self.name, checked_json(self.documents["tool"]), self.purpose, hints=self.hints, sentences=self.sentences
+        )
 
     @property
     def purpose(self) -> str | None:

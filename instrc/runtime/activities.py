@@ -306,7 +306,7 @@ def in_language(found: Iterable[Complaint], value: Json, schema: Json, faults: M
     english, ours = validate(value, schema), validate(value, schema, faults=faults)
     said = {(a.instance, a.message): b.message for a, b in zip(english, ours, strict=True)}
     places = [(each["pointer"], each["message"]) for each in found]
-    return [{"pointer": place, "message": said.get((place, told)) or translated(told, faults)} for place, told in places]
+    return [{"pointer": place, "message": translated(said.get((place, told), told), faults)} for place, told in places]
 
 
 def beyond_schema(found: Iterable[Complaint], value: Json, schema: Json) -> list[Complaint]:

@@ -93,7 +93,7 @@ class Session:
 
     async def _ask_model(self) -> tuple[JsonObject | None, list[Complaint]]:
         """Ask the model what to say or to use; ask again where the answer does not fit. Text alone is what it says."""
-        schema = turn_schema(self.offers)
+        schema = turn_schema(self.offers, self.sentences)
         wrong: list[Complaint] = []
         rejected: Json = None
         heard = _Hearing(self.model)
@@ -141,7 +141,7 @@ class _Hearing:
         return self.reply
 
 
-def turn_schema(offers: tuple[SessionTool, ...]) -> Json:
+def turn_schema(offers: tuple[SessionTool, ...], sentences: Sentences = EN) -> Json:
     """Return what a model fills in at its turn: words, or one of the tools."""
     definitions = DocumentDefinitions(frozenset(offer.name for offer in offers))
     tools: list[Json] = []
@@ -153,11 +153,11 @@ def turn_schema(offers: tuple[SessionTool, ...]) -> Json:
             {"type": "object", "properties": properties, "required": ["tool", "arguments"], "additionalProperties": False}
         )
     made: dict[str, Json] = {
-        "description": "Say something to the person, or use a tool and see what it gives.",
+        "description": sentences.turn,
         "type": "object",
         "properties": {
-            "say": {"type": ["string", "null"], "description": "Your words to the person; null if a tool is used without words."},
-            "use": {"anyOf": [{"type": "null"}, *tools], "description": "The tool to use, or null."},
+            "say": {"type": ["string", "null"], "description": sentences.say},
+            "use": {"anyOf": [{"type": "null"}, *tools], "description": sentences.use},
         },
         "required": ["say", "use"],
         "additionalProperties": False,

@@ -7,6 +7,52 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
+_NOTES: Final[Mapping[str, str]] = {
+    "minimum": "At least {value}.",
+    "maximum": "At most {value}.",
+    "exclusiveMinimum": "Greater than {value}.",
+    "exclusiveMaximum": "Less than {value}.",
+    "multipleOf": "A multiple of {value}.",
+    "minLength": "At least {value} characters.",
+    "maxLength": "At most {value} characters.",
+    "pattern": "Matches the regular expression {value}.",
+    "format": "Format: {value}.",
+    "minItems": "At least {value} items.",
+    "maxItems": "At most {value} items.",
+    "uniqueItems": "No two items are equal.",
+    "minProperties": "At least {value} entries.",
+    "maxProperties": "At most {value} entries.",
+    "contains": "Some items match {value}.",
+    "minContains": "At least {value} of the items do.",
+    "maxContains": "At most {value} of the items do.",
+    "not": "Must not match {value}.",
+    "if": "Depends on whether it matches {value}.",
+    "then": "If it does, it matches {value}.",
+    "else": "If it does not, it matches {value}.",
+    "dependentRequired": "Keys that ask for others: {value}.",
+    "dependentSchemas": "Keys that ask for more: {value}.",
+    "patternProperties": "Values by the pattern of their keys: {value}.",
+    "propertyNames": "Keys match {value}.",
+    "additionalProperties": "Other keys hold {value}.",
+    "no additionalProperties": "No other keys.",
+    "unevaluatedProperties": "Other keys hold {value}.",
+    "no unevaluatedProperties": "No other keys.",
+    "unevaluatedItems": "Other items match {value}.",
+    "no unevaluatedItems": "No further items.",
+    "items": "Further items match {value}.",
+    "no items": "No further items.",
+    "const": "Always {value}.",
+    "enum": "One of {value}.",
+    "default": "Default: {value}.",
+    "examples": "Examples: {value}.",
+    "contentEncoding": "Encoded as {value}.",
+    "contentMediaType": "Content type: {value}.",
+    "contentSchema": "The decoded content matches {value}.",
+    "allOf": "Also matches all of {value}.",
+    "anyOf": "Matches one of {value}.",
+    "oneOf": "Matches exactly one of {value}.",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentences:
@@ -49,6 +95,36 @@ class Sentences:
     either: str = " or "
     anything: str = "anything"
     nothing: str = "nothing"
+    any_json: str = "Any JSON value, written as JSON text."
+    """From here on in descriptions, where a provider has no keyword for what a schema says."""
+    matching_value: str = "Any JSON value that matches {schema}."
+    matching_text: str = "JSON text that matches {schema}."
+    json_texts: str = "One of: {kinds}; what is not a string is written as JSON text."
+    if_chosen: str = "If the choice is {label}."
+    chosen: str = "Which of the other properties is given."
+    the_value: str = "The value."
+    null_word: str = 'null leaves it out, "{word}" sets it to null.'
+    more_keys: str = "Further properties, each a key with its value."
+    key_list: str = "An object, written as a list of its keys and values."
+    always_empty: str = "Always empty."
+    plan_tools: str = "The tool of this task. The arguments that each takes:"
+    """Of a plan whose arguments are names and texts."""
+    plan_argument: str = "The name of the argument."
+    plan_is: str = (
+        "`value`: the text is the value. `from`: the value is the output of another task. "
+        "`each`: a copy of this task is made for every element of that output."
+    )
+    plan_text: str = (
+        "A value that is a text as it is, any other as JSON. After `from` and `each` the id of the other task, "
+        "with a path into its output behind a dot: `t1` or `t1.items.0.name`."
+    )
+    arguments: str = "Arguments: {taken}."
+    no_arguments: str = "none"
+    any_arguments: str = "any"
+    turn: str = "Say something to the person, or use a tool and see what it gives."
+    """In a conversation."""
+    say: str = "Your words to the person; null if a tool is used without words."
+    use: str = "The tool to use, or null."
     cut: str = "the answer was cut off at a limit of length: be shorter"
     empty: str = "nothing was filled in: answer by the tool"
     twice: str = "the tool was called more than once: call it once"
@@ -59,10 +135,13 @@ class Sentences:
     What is wrong with a plan stands under its English sentence, whose `{…}` it repeats.
     """
 
+    notes: Mapping[str, str] = field(default_factory=lambda: _NOTES)
+    """What a keyword of JSON Schema asks for, where a provider has no such keyword; `no KEYWORD` where its value is `false`."""
+
     def changed(self, said: Mapping[str, str]) -> Sentences:
         """Return the table with other sentences in place of some."""
         texts: dict[str, str] = dict(said)
-        return replace(self, **texts) if said else self  # type: ignore[arg-type]  # `faults` is no name of a sentence
+        return replace(self, **texts) if said else self  # type: ignore[arg-type]  # `faults` and `notes` are no names of sentences
 
     def fault_of(self, name: str, sentence: str) -> str | None:
         """Return why a sentence cannot be put in the place of another one; `None` if it can."""
@@ -92,11 +171,14 @@ def _matched(message: str, faults: Mapping[str, str]) -> str | None:
             parts = re.split(r"\{(\w+)\}", english)  # text and names in turn
             pattern = "".join(f"(?P<{part}>.+?)" if at % 2 else re.escape(part) for at, part in enumerate(parts))
             if (match := re.fullmatch(pattern, message, re.DOTALL)) is not None:
-                return filled(ours, **match.groupdict())
+                said = match.groupdict().items()
+                return filled(ours, **{name: translated(each, faults) if name in _WHY else each for name, each in said})
     return None
 
 
 _PLACEHOLDER = r"\{\w+\}"
+_WHY: Final = {"reason", "error"}
+"""Places of a sentence in which another one stands."""
 EN: Final = Sentences()
 _MISFITS_RU: Final = {
     "{value} is not of type {wanted}": "{value}, а нужен тип {wanted}",
@@ -110,8 +192,32 @@ _MISFITS_RU: Final = {
     '{value} is not a "{wanted}"': '{value}, а нужен формат "{wanted}"',
     "{wanted} is a required property": "не хватает ключа {wanted}",
     "{value} is not valid under any of the given schemas": "{value}, не подходит ни один вариант",
+    "{value} is valid under more than one of the given schemas": "{value}, подходит больше одного варианта",
+    "{value} is less than or equal to the minimum of {wanted}": "{value}, а нужно больше {wanted}",
+    "{value} is greater than or equal to the maximum of {wanted}": "{value}, а нужно меньше {wanted}",
+    "{value} is not a multiple of {wanted}": "{value}, это не кратно {wanted}",
+    "{value} should be non-empty": "{value}, а нужно непустое",
+    "{value} is expected to be empty": "{value}, а нужно пустое",
+    "{value} has non-unique elements": "{value}, есть одинаковые элементы",
+    "{value} has more items than are described": "{value}, элементов больше, чем описано",
+    "{value} does not have enough properties": "{value}, слишком мало ключей",
+    "{value} has too many properties": "{value}, слишком много ключей",
+    "{value} does not contain items matching the given schema": "{value}, ни один элемент не подходит под описание",
+    "{value} should not be valid under {wanted}": "{value}, это запрещает {wanted}",
+    "{value} is not allowed here": "{value}, здесь ничего не может быть",
+    "Additional properties are not allowed ({names} was unexpected)": "лишний ключ {names}",
+    "Additional properties are not allowed ({names} were unexpected)": "лишние ключи {names}",
+    "Unevaluated properties are not allowed ({names} was unexpected)": "лишний ключ {names}",
+    "Unevaluated properties are not allowed ({names} were unexpected)": "лишние ключи {names}",
 }
-"""Why an argument of a plan does not fit; only there, since a check of somebody else may say the same of something else."""
+"""Why a value does not fit; only where we say of what, since a check of somebody else may say the same of something else."""
+_OF_MISFITS_RU: Final = {
+    "the argument `{name}` of `{callee}` does not fit: ": "аргумент `{name}` у `{callee}`: ",
+    "the arguments of `{callee}` do not fit: ": "аргументы `{callee}`: ",
+    "`{step}` gave what does not fit, at `{place}`: ": "`{step}` даёт то, что не подходит, в `{place}`: ",
+    "`{step}` is given what does not fit, at `{place}`: ": "`{step}` получает то, что не подходит, в `{place}`: ",
+    "at `{place}`: ": "в `{place}`: ",
+}
 SENTENCES: Mapping[str, Sentences] = {
     "en": EN,
     "ru": Sentences(
@@ -143,6 +249,33 @@ SENTENCES: Mapping[str, Sentences] = {
         either=" или ",
         anything="что угодно",
         nothing="ничего",
+        any_json="Любое значение JSON, записанное текстом JSON.",
+        matching_value="Любое значение JSON, которое подходит под {schema}.",
+        matching_text="Текст JSON, который подходит под {schema}.",
+        json_texts="Одно из: {kinds}; что не строка, то записывается текстом JSON.",
+        if_chosen="Если выбрано {label}.",
+        chosen="Какое из других свойств дано.",
+        the_value="Значение.",
+        null_word='null: ключа нет; "{word}": значение равно null.',
+        more_keys="Другие свойства, каждое как ключ и значение.",
+        key_list="Объект, записанный списком ключей и значений.",
+        always_empty="Всегда пусто.",
+        plan_tools="Инструмент этой задачи. Аргументы каждого:",
+        plan_argument="Имя аргумента.",
+        plan_is=(
+            "`value`: текст и есть значение. `from`: значение берётся из результата другой задачи. "
+            "`each`: эта задача повторяется для каждого элемента того результата."
+        ),
+        plan_text=(
+            "Значение-текст как есть, любое другое как JSON. После `from` и `each`: id другой задачи, "
+            "за точкой путь внутри её результата: `t1` или `t1.items.0.name`."
+        ),
+        arguments="Аргументы: {taken}.",
+        no_arguments="нет",
+        any_arguments="любые",
+        turn="Скажи что-нибудь человеку или вызови инструмент и посмотри, что он даст.",
+        say="Твои слова человеку; null, если инструмент вызван без слов.",
+        use="Инструмент, который нужно вызвать, или null.",
         cut="ответ оборвался: он слишком длинный, пиши короче",
         empty="ничего не заполнено: ответь вызовом инструмента",
         twice="инструмент вызван несколько раз: вызови его один раз",
@@ -168,6 +301,8 @@ SENTENCES: Mapping[str, Sentences] = {
             "maxItems": "слишком много элементов, нужно не больше {wanted}",
             "uniqueItems": "есть одинаковые элементы",
             "contains": "ни один элемент не подходит под {wanted}",
+            "minContains": "подходящих элементов слишком мало, нужно не меньше {wanted}",
+            "maxContains": "подходящих элементов слишком много, нужно не больше {wanted}",
             "items": "элементов больше, чем описано",
             "unevaluatedItems": "элементов больше, чем описано",
             "anyOf": "{value}: не подходит ни один вариант",
@@ -191,15 +326,64 @@ SENTENCES: Mapping[str, Sentences] = {
             "the argument `{name}` of `{callee}` is set by the program and cannot be changed": (
                 "аргумент `{name}` у `{callee}` задаёт программа, менять его нельзя"
             ),
-            **{
-                f"the argument `{{name}}` of `{{callee}}` does not fit: {english}": f"аргумент `{{name}}` у `{{callee}}`: {ours}"
-                for english, ours in _MISFITS_RU.items()
-            },
+            "`{reference}` gives something else": "`{reference}` даёт другое",
+            "`{reference}` is not a list": "`{reference}`: это не список",
+            "`{text}` is not written like `ID` or `ID.path`": "`{text}` нужно писать как `ID` или `ID.путь`",
+            **{f"{of}{english}": f"{at}{ours}" for of, at in _OF_MISFITS_RU.items() for english, ours in _MISFITS_RU.items()},
             "the argument `{name}` of `{callee}` does not fit: {reason}": "аргумент `{name}` у `{callee}` не подходит: {reason}",
             "the arguments of `{callee}` do not fit: {reason}": "аргументы `{callee}` не подходят: {reason}",
+            "a task needs a text as its `{name}`": "задаче нужен текст `{name}`",
+            "`{id}` is not an id: it begins with a letter, up to 31 letters, digits and `_` follow": (
+                "`{id}`: это не id, он начинается с буквы, за ней не больше 31 буквы, цифры или `_`"
+            ),
+            'an argument is an object with the texts "name", "is" and "text"': (
+                'аргумент: это объект с текстами "name", "is" и "text"'
+            ),
+            '"is" is "value", "from" or "each"': '"is": это "value", "from" или "each"',
+            "this plan is not JSON, or too large or too deep to be a plan": "этот план не JSON, слишком велик или слишком глубок",
+            "at `{place}`: {reason}, and {number} more": "в `{place}`: {reason}, и ещё {number}",
+            "at `{place}`: {reason}": "в `{place}`: {reason}",
+            "{wanted} is required beside {name}": "рядом с {name} нужен {wanted}",
+            "it waits for `{task}`, which failed": "она ждёт `{task}`, а та не удалась",
+            "it waits for `{task}`, which was skipped": "она ждёт `{task}`, а та пропущена",
+            "a task has a limit of {limit} copies, and there are {number}": "у задачи не больше {limit} копий, а здесь {number}",
+            "`{reference}` is not a list, so there is nothing for each element of which `{name}` could be given": (
+                "`{reference}`: это не список, поэтому нет элементов, которые можно дать как `{name}`"
+            ),
+            "`{step}` was refused": "`{step}`: отказано",
+            "`{step}` was not done within {span}": "`{step}`: не сделано за {span}",
+            "`{step}` took too long": "`{step}`: слишком долго",
+            "the model took too long": "модель отвечает слишком долго",
+            "the model took longer than {time} s": "модель не ответила за {time} с",
+            "the answer was not accepted after {number} attempts": "ответ не принят после {number} попыток",
+            "the run may spend {limit} requests on models, and has spent {used}": (
+                "на модели можно {limit} запросов, а потрачено {used}"
+            ),
+            "the run may spend {limit} tokens on models, and has spent {used}": (
+                "на модели можно {limit} токенов, а потрачено {used}"
+            ),
+            "`{name}` has a limit of {limit} elements, and there are {number}": (
+                "у `{name}` не больше {limit} элементов, а здесь {number}"
+            ),
+            "there is nothing to choose from: `{path}` is not a list of texts or numbers, or empty": (
+                "не из чего выбирать: `{path}` пуст или это не список текстов или чисел"
+            ),
+            "`{step}` gave what is not JSON, {error}": "`{step}` даёт не JSON, {error}",
+            "no activity is registered as `{name}`": "действия `{name}` нет",
+            "no answer from {host} ({why})": "нет ответа от {host} ({why})",
+            "the call needs `{path}`, which it is not given": "для вызова нужен `{path}`, а его нет",
             "did you mean {names}?": "может быть, {names}?",
             "the tools are {names}": "есть инструменты {names}",
             "leave it out": "убери его",
+            "it has {names}": "есть {names}",
+            "the arguments are not JSON: {error}": "аргументы не JSON: {error}",
+            "the answer is not JSON: {error}": "ответ не JSON: {error}",
+            "no tool is called {name}": "инструмента {name} нет",
+            "it is not said which of the tools is called": "не сказано, какой инструмент вызван",
+            "there is {names}": "есть {names}",
+            "there are {names}": "есть {names}",
+            "JSON has no number {number}": "в JSON нет числа {number}",
+            "it holds half of a surrogate pair, which no JSON can hold": "внутри половина суррогатной пары, в JSON её не бывает",
             "the answer is not JSON, {error}": "ответ не JSON, {error}",
             "a key in double quotes is expected at character {number}": "на месте {number} нужен ключ в двойных кавычках",
             "a ':' is expected after a key at character {number}": "на месте {number}, после ключа, нужно двоеточие",
@@ -213,7 +397,52 @@ SENTENCES: Mapping[str, Sentences] = {
                 "ничего не сказано и ни один инструмент не вызван: сделай одно из двух"
             ),
         },
+        notes={
+            "minimum": "Не меньше {value}.",
+            "maximum": "Не больше {value}.",
+            "exclusiveMinimum": "Больше {value}.",
+            "exclusiveMaximum": "Меньше {value}.",
+            "multipleOf": "Кратно {value}.",
+            "minLength": "Знаков не меньше {value}.",
+            "maxLength": "Знаков не больше {value}.",
+            "pattern": "Подходит под регулярное выражение {value}.",
+            "format": "Формат: {value}.",
+            "minItems": "Элементов не меньше {value}.",
+            "maxItems": "Элементов не больше {value}.",
+            "uniqueItems": "Все элементы разные.",
+            "minProperties": "Ключей не меньше {value}.",
+            "maxProperties": "Ключей не больше {value}.",
+            "contains": "Среди элементов есть такие, что подходят под {value}.",
+            "minContains": "Таких элементов не меньше {value}.",
+            "maxContains": "Таких элементов не больше {value}.",
+            "not": "Не должно подходить под {value}.",
+            "if": "Зависит от того, подходит ли под {value}.",
+            "then": "Если да, то подходит под {value}.",
+            "else": "Если нет, то подходит под {value}.",
+            "dependentRequired": "Ключи, которые требуют других: {value}.",
+            "dependentSchemas": "Ключи, от которых зависит остальное: {value}.",
+            "patternProperties": "Значения по виду ключей: {value}.",
+            "propertyNames": "Ключи подходят под {value}.",
+            "additionalProperties": "В других ключах {value}.",
+            "no additionalProperties": "Других ключей нет.",
+            "unevaluatedProperties": "В других ключах {value}.",
+            "no unevaluatedProperties": "Других ключей нет.",
+            "unevaluatedItems": "Другие элементы подходят под {value}.",
+            "no unevaluatedItems": "Других элементов нет.",
+            "items": "Остальные элементы подходят под {value}.",
+            "no items": "Других элементов нет.",
+            "const": "Всегда {value}.",
+            "enum": "Одно из {value}.",
+            "default": "По умолчанию: {value}.",
+            "examples": "Примеры: {value}.",
+            "contentEncoding": "Кодировка: {value}.",
+            "contentMediaType": "Тип содержимого: {value}.",
+            "contentSchema": "Раскодированное содержимое подходит под {value}.",
+            "allOf": "И ещё подходит под все {value}.",
+            "anyOf": "Подходит под одно из {value}.",
+            "oneOf": "Подходит ровно под одно из {value}.",
+        },
     ),
 }
 """By language, as `prompts` of a project names it."""
-NAMES: Final = tuple(each.name for each in fields(Sentences) if each.name != "faults")
+NAMES: Final = tuple(each.name for each in fields(Sentences) if each.name not in {"faults", "notes"})

@@ -14,6 +14,7 @@ from instrc.text import arguments
 from instrc.text.arguments import excerpt
 from instrc.text.jsontext import STRICTLY
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject
+from instrc.text.sentences import EN, Sentences
 from instrc.tools.python_types import schema_of_python
 
 
@@ -54,6 +55,8 @@ class Tool(NamedTuple):
     """Values to show the model, where a provider has a field for them."""
     hints: tuple[Hint, ...] | None = None
     """The hints in descriptions of the schema, in which properties are named as they are sent; `None` if nobody knows them."""
+    sentences: Sentences = EN
+    """What is said in descriptions where a provider has no keyword for it, in the language of the project."""
 
 
 class HasTool(Protocol):
@@ -179,6 +182,7 @@ def checked_tool(tool: Tool, name: str | None) -> Tool:
     if hints is not None and not (isinstance(hints, tuple) and all(isinstance(each, Hint) for each in hints)):
         message = f"`Tool.hints` takes the hints of an artefact, not {arguments.excerpt(hints)}"
         raise TypeError(message)
+    arguments.instance("Tool.sentences", tool.sentences, Sentences, "the sentences of an artefact")
     given: object = tool.schema
     if not isinstance(given, Mapping | bool):
         described = schema_of_python(given)

@@ -429,13 +429,22 @@ class _SettingsReader:
             known = ", ".join(f'`"{each}"`' for each in SENTENCES)
             self._wrong("prompts", f"it is a language ({known}), or a table of `language` and sentences", word="prompts")
             return EN
-        found, faults = SENTENCES[language], said.pop("faults", {})
-        if not isinstance(faults, dict) or not all(isinstance(each, str) and each.strip() for each in faults.values()):
-            self._wrong(
-                "prompts.faults", "it is a table of texts by keyword of JSON Schema, or by English sentence", word="faults"
-            )
-            return EN
-        found = replace(found, faults={**found.faults, **faults})
+        found = SENTENCES[language]
+        tables = {
+            "faults": (found.faults, "it is a table of texts by keyword of JSON Schema, or by English sentence"),
+            "notes": (found.notes, "it is a table of texts by keyword of JSON Schema"),
+        }
+        changed: dict[str, dict[str, str]] = {}
+        for name, (usual, reason) in tables.items():
+            texts = said.pop(name, {})
+            if not isinstance(texts, dict) or not all(isinstance(each, str) and each.strip() for each in texts.values()):
+                self._wrong(f"prompts.{name}", reason, word=name)
+                return EN
+            changed[name] = {**usual, **texts}
+        for keyword in changed["notes"].keys() - found.notes.keys():
+            near = nearest(keyword, tuple(found.notes))
+            self._wrong(f"prompts.notes.{keyword}", "there is no such sentence", near, word=keyword)
+        found = replace(found, faults=changed["faults"], notes=changed["notes"])
         for name, sentence in said.items():
             if name not in SENTENCE_NAMES:
                 self._wrong(f"prompts.{name}", "there is no such sentence", nearest(name, SENTENCE_NAMES), word=name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import instrc
 from instrc import Reply, Request
 from instrc.runtime.activities import complaints  # as the adapters of providers find them
 from instrc.runtime.models.batching import Batching
+from instrc.runtime.models.model import model_message  # what a context becomes
 from instrc.text.jsontext import dumps
 from instrc.text.sentences import SENTENCES, translated
 
@@ -261,3 +263,52 @@ def test_asynchronous_code_is_told_what_to_await() -> None:
 
     with pytest.raises(RuntimeError, match="use `await` with `run_async` instead"):
         asyncio.run(called())
+
+
+COMMAND = {
+    "kind": "model",
+    "id": "llmContext1",
+    "chunk": "llmContext1",
+    "steps": [],
+    "schema": True,
+    "context": {},
+    "previous": None,
+    "rejected": None,
+    "complaints": [],
+    "model": None,
+}
+SKIPPED = {"kind": "failed", "code": "skipped", "message": "it waits for `found`, which failed"}
+
+
+def test_errors_of_tasks_that_a_model_reads_speak_its_language() -> None:
+    own = {"kind": "failed", "code": "full", "message": "no room is free"}
+    tasks = [{"id": "found", "tool": "Find", "status": "failed", "error": own}, {"id": "sent", "error": SKIPPED}]
+    command: Any = {**COMMAND, "context": {"act": tasks, "message": SKIPPED["message"]}}
+    said = json.loads(model_message(command, SENTENCES["ru"]).split("-----")[1])
+    assert said["act"][0]["error"] == own
+    assert said["act"][1]["error"] == {**SKIPPED, "message": "она ждёт `found`, а та не удалась"}
+    assert said["message"] == SKIPPED["message"]
+    assert json.loads(model_message(command).split("-----")[1]) == command["context"]
+
+
+@pytest.mark.parametrize(
+    ("english", "said"),
+    [
+        ("a task needs a text as its `id`", "задаче нужен текст `id`"),
+        (
+            "the argument `day` of `Book` does not fit: `f.a` is not a list",
+            "аргумент `day` у `Book` не подходит: `f.a`: это не список",
+        ),
+        ("the arguments of `Book` do not fit: {} should be non-empty", "аргументы `Book`: {}, а нужно непустое"),
+        ("`Book` has no argument `dya`; it has `day`, `city`", "у `Book` нет аргумента `dya`; есть `day`, `city`"),
+        ("at `/0/id`: a task needs a text as its `id`, and 2 more", "в `/0/id`: задаче нужен текст `id`, и ещё 2"),
+        (
+            "the answer was not accepted after 3 attempts; at `/a`: [] is too long",
+            "ответ не принят после 3 попыток; в `/a`: [], это слишком длинно",
+        ),
+        ("the arguments are not JSON: a value is expected at character 2", "аргументы не JSON: на месте 2 нужно значение"),
+        ('no tool is called "x"; there is `y`', 'инструмента "x" нет; есть `y`'),
+    ],
+)
+def test_what_is_wrong_is_said_in_russian_to_its_last_word(english: str, said: str) -> None:
+    assert translated(english, SENTENCES["ru"].faults) == said

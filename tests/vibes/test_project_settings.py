@@ -314,6 +314,21 @@ def test_each_language_says_every_sentence_with_its_places(language: str) -> Non
         assert language == "en" or getattr(SENTENCES[language], name) != getattr(EN, name)
 
 
+def test_each_language_says_every_note_with_its_place() -> None:
+    assert SENTENCES["ru"].notes.keys() == EN.notes.keys()
+    for name, note in SENTENCES["ru"].notes.items():
+        assert note != EN.notes[name]
+        assert ("{value}" in note) is ("{value}" in EN.notes[name])
+
+
+def test_a_note_on_a_keyword_can_be_replaced(files: Files) -> None:
+    said = '[tool.instrc.prompts]\nnotes = { maximum = "Up to {value}." }'
+    notes = read_settings(files("p", {"pyproject.toml": said})).sentences.notes
+    assert notes == {**EN.notes, "maximum": "Up to {value}."}
+    with pytest.raises(CompileError, match="minimum"):
+        read_settings(files("q", {"pyproject.toml": '[tool.instrc.prompts]\nnotes = { minimun = "{value}" }'}))
+
+
 @pytest.mark.parametrize("language", ["en", "ru"])
 def test_the_service_has_a_language_of_its_pages(files: Files, language: str) -> None:
     folder = files("p", {"pyproject.toml": f'[tool.instrc.serve]\nlanguage = "{language}"\n'})

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from instrc.providers.codec import Codec, TupleCodec, array_codec
 from instrc.providers.dialect import Dialect
 from instrc.providers.lowering import unions
-from instrc.providers.lowering.context import Progress, RewriteContext, Variant, sentences_for
+from instrc.providers.lowering.context import Progress, RewriteContext, Variant
 from instrc.providers.lowering.unions import fit
 from instrc.schema.laws.numbers import bound
 from instrc.text.jsonvalue import Json, JsonObject, listing
@@ -47,7 +47,7 @@ def arrays(node: JsonObject, context: RewriteContext, progress: Progress) -> tup
         variant, progress = _keep_tuple(node, rest, context, progress)
     else:
         variant, progress = _list(node, rest, context, progress)
-    return (variant.after(sentences_for(node, lost)) if variant is not None and lost else variant), progress
+    return (variant.after(context.sentences_for(node, lost)) if variant is not None and lost else variant), progress
 
 
 def _most(node: JsonObject) -> int | float:
@@ -82,10 +82,11 @@ def _uncounted(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[
     return (*lost, *counted), progress.lose_each(node, counted)
 
 
-def _bounded(node: JsonObject, variant: Variant, dialect: Dialect, progress: Progress) -> tuple[Variant, Progress]:
+def _bounded(node: JsonObject, variant: Variant, context: RewriteContext, progress: Progress) -> tuple[Variant, Progress]:
     """Add the numbers of items, as far as the target takes them."""
     if _COUNTING.isdisjoint(node):
         return variant, progress
+    dialect = context.dialect
     keywords, least, items = dialect.keywords, int(bound(node, "minItems") or 0), bound(node, "maxItems")
     body: JsonObject = dict(variant.body)
     lost: list[str] = []
@@ -104,7 +105,7 @@ def _bounded(node: JsonObject, variant: Variant, dialect: Dialect, progress: Pro
             lost.append("maxItems")
     if node.get("uniqueItems") is True and "uniqueItems" in keywords:
         body["uniqueItems"] = True
-    notes, progress = progress.lose_with_sentences(node, lost)
+    notes, progress = context.lose(node, lost, progress)
     return replace(variant, body=body, notes=(*variant.notes, *notes)), progress
 
 
@@ -116,14 +117,16 @@ def _list(node: JsonObject, rest: Json, context: RewriteContext, progress: Progr
         items, codec, progress = fit(rest, context.deeper(), progress)
     if items is not None:
         variant = Variant("array", {"type": "array", "items": items}, array_codec((), codec), node=node)
-        return _bounded(node, variant, context.dialect, progress)
+        return _bounded(node, variant, context, progress)
     if (bound(node, "minItems") or 0) >= 1:  # only the empty array is left
         return None, progress.lose(node, "items", "annotation", "leaves no item, though some are asked for")
     if "maxItems" in context.dialect.keywords:
         return Variant("array", {"type": "array", "items": {"type": "string"}, "maxItems": 0}, node=node), progress
     reason = "has no word in the target; any item is found when the answer is lifted"
     progress = progress.lose_each(node, [word for word in ("items", "unevaluatedItems", "maxItems") if word in node], reason)
-    return Variant("array", {"type": "array", "items": {"type": "string"}}, notes=("Always empty.",), node=node), progress
+    return Variant(
+        "array", {"type": "array", "items": {"type": "string"}}, notes=(context.sentences.always_empty,), node=node
+    ), progress
 
 
 def _keep_tuple(node: JsonObject, rest: Json, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
@@ -155,8 +158,8 @@ def _keep_tuple(node: JsonObject, rest: Json, context: RewriteContext, progress:
     variant = Variant("array", shape, array_codec(tuple(codecs), codec), node=node)
     if most != inf and (items is None or "maxItems" in node):
         bounded: JsonObject = {**node, "maxItems": most}
-        return _bounded(bounded, variant, context.dialect, progress.derive(bounded, node))
-    return _bounded(node, variant, context.dialect, progress)
+        return _bounded(bounded, variant, context, progress.derive(bounded, node))
+    return _bounded(node, variant, context, progress)
 
 
 def _tuple(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:

@@ -23,6 +23,7 @@ from instrc.text import arguments
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_array, as_integer, as_object, as_texts, freeze, pointer
 from instrc.text.limits import UNROLL
+from instrc.text.sentences import EN, Sentences, filled
 
 # What a lowering could not say in the target's words, as facts with their places; and the constraints that may be lost.
 
@@ -113,6 +114,8 @@ class LoweringOptions(Struct, frozen=True, gc=False):
     recursion: Recursion | None = None
     uniform: str = ""
     """Why plans are sent in their uniform spelling: the budgets that they exceed in the typed one; empty if they are not."""
+    sentences: Sentences = EN
+    """What a description says where the target has no keyword for it."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be worked with."""
@@ -225,58 +228,12 @@ def key_names(rule: NameRule | None, names: Mapping[str, None]) -> KeyNames:
 # Say in a description what a target has no keyword for.
 
 
-_PHRASES = {
-    "minimum": "At least {}.",
-    "maximum": "At most {}.",
-    "exclusiveMinimum": "Greater than {}.",
-    "exclusiveMaximum": "Less than {}.",
-    "multipleOf": "A multiple of {}.",
-    "minLength": "At least {} characters.",
-    "maxLength": "At most {} characters.",
-    "pattern": "Matches the regular expression {}.",
-    "format": "Format: {}.",
-    "minItems": "At least {} items.",
-    "maxItems": "At most {} items.",
-    "minProperties": "At least {} entries.",
-    "maxProperties": "At most {} entries.",
-    "contains": "Some items match {}.",
-    "minContains": "At least {} of the items do.",
-    "maxContains": "At most {} of the items do.",
-    "not": "Must not match {}.",
-    "if": "Depends on whether it matches {}.",
-    "then": "If it does, it matches {}.",
-    "else": "If it does not, it matches {}.",
-    "dependentRequired": "Keys that ask for others: {}.",
-    "dependentSchemas": "Keys that ask for more: {}.",
-    "patternProperties": "Values by the pattern of their keys: {}.",
-    "propertyNames": "Keys match {}.",
-    "additionalProperties": "Other keys hold {}.",
-    "unevaluatedProperties": "Other keys hold {}.",
-    "unevaluatedItems": "Other items match {}.",
-    "items": "Further items match {}.",
-    "const": "Always {}.",
-    "enum": "One of {}.",
-    "default": "Default: {}.",
-    "examples": "Examples: {}.",
-    "contentEncoding": "Encoded as {}.",
-    "contentMediaType": "Content type: {}.",
-    "contentSchema": "The decoded content matches {}.",
-    "allOf": "Also matches all of {}.",
-    "anyOf": "Matches one of {}.",
-    "oneOf": "Matches exactly one of {}.",
-}
 _BARE = {"pattern", "format", "contentEncoding", "contentMediaType"}
 
 
-def note(keyword: str, value: Json) -> str:
+def note(keyword: str, value: Json, sentences: Sentences = EN) -> str:
     """Return the sentence that says a keyword in prose; the empty string where there is nothing to tell a model."""
-    if keyword == "uniqueItems":
-        return "No two items are equal."
-    if value is False and keyword in {"additionalProperties", "unevaluatedProperties"}:
-        return "No other keys."
-    if value is False and keyword in {"items", "unevaluatedItems"}:
-        return "No further items."
-    phrase = _PHRASES.get(keyword)
+    phrase = (sentences.notes.get(f"no {keyword}") if value is False else None) or sentences.notes.get(keyword)
     if phrase is None:
         return ""
     if keyword in COUNTS and isinstance(value, float) and value.is_integer():
@@ -284,7 +241,7 @@ def note(keyword: str, value: Json) -> str:
     text = value if keyword in _BARE and isinstance(value, str) else dumps(value, indent=False)
     if len(text) > DESCRIBED_VALUE:
         text = text[:DESCRIBED_VALUE] + "…"
-    return phrase.format(text)
+    return filled(phrase, value=text)
 
 
 def join_notes(*parts: str | None) -> str | None:
@@ -575,6 +532,8 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
     """The walker, which rewrites call for the schemas inside of one."""
     uniform: str = ""
     """Why plans are sent in their uniform spelling, empty if they are not."""
+    sentences: Sentences = EN
+    """What a model is told in descriptions."""
     level: int = 1
     """Of objects and arrays inside one another."""
     nested: int = 0
@@ -606,6 +565,18 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
         if self.level <= self.deepest:
             return None
         return f"is nested too deeply: this is level {self.level}, and the target takes {self.deepest}"
+
+    def said(self, node: Json, keyword: str) -> str:
+        """Return the sentence that tells a model of a keyword which is lost."""
+        return note(keyword, node.get(keyword) if isinstance(node, dict) else node, self.sentences)
+
+    def sentences_for(self, node: Json, keywords: Iterable[str]) -> tuple[str, ...]:
+        """Return the sentences that tell a model of keywords which are lost."""
+        return tuple([self.said(node, keyword) for keyword in keywords])
+
+    def lose(self, node: Json, keywords: Sequence[str], progress: Progress) -> tuple[tuple[str, ...], Progress]:
+        """Note of keywords that they are lost, and return the sentences that tell a model of them."""
+        return (self.sentences_for(node, keywords), progress.lose_each(node, keywords)) if keywords else ((), progress)
 
     def target(self, reference: Json) -> Json:
         """Return what a reference stands for; a flat schema has local pointers only."""
@@ -712,10 +683,6 @@ class Progress(Struct, frozen=True, eq=False, gc=False):
             progress = progress.lose(node, keyword, reason=reason)
         return progress
 
-    def lose_with_sentences(self, node: Json, keywords: Sequence[str]) -> tuple[tuple[str, ...], Progress]:
-        """Note of keywords that they are lost, and return the sentences that tell a model of them."""
-        return (tuple([said(node, keyword) for keyword in keywords]), self.lose_each(node, keywords)) if keywords else ((), self)
-
     def lose_all(self, node: Json, reason: str, kind: LossKind = "unenforced", of: Json = None, below: Location = ()) -> Progress:
         """Note every constraint of a schema as lost; one that is `false` stands below the schema `of`."""
         return self.with_entry(LostAll(node, reason, kind, of, below))
@@ -733,16 +700,6 @@ class Progress(Struct, frozen=True, eq=False, gc=False):
     def invent(self, new: Json, node: Json) -> Progress:
         """Note that a rewrite made a schema up to say another one by it."""
         return self.with_entry(Derived(new, (node,), invented=True))
-
-
-def said(node: Json, keyword: str) -> str:
-    """Return the sentence that tells a model of a keyword which is lost."""
-    return note(keyword, node.get(keyword) if isinstance(node, dict) else node)
-
-
-def sentences_for(node: Json, keywords: Iterable[str]) -> tuple[str, ...]:
-    """Return the sentences that tell a model of keywords which are lost."""
-    return tuple([said(node, keyword) for keyword in keywords])
 
 
 def intersected(schemas: list[Json], progress: Progress) -> tuple[Json, Progress]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from instrc.providers.codec import ByPattern, Codec, ObjectCodec, PairsCodec
 from instrc.providers.dialect import Dialect
-from instrc.providers.lowering.context import Progress, RewriteContext, Variant, note, sentences_for
+from instrc.providers.lowering.context import Progress, RewriteContext, Variant, note
 from instrc.providers.lowering.target_patterns import pattern_for
 from instrc.providers.lowering.unions import combine_variants, fit
 from instrc.providers.maps import to_json
@@ -58,11 +58,11 @@ def counted(node: JsonObject, body: JsonObject, context: RewriteContext, progres
     return Counted(found, tuple(lost), progress.lose_each(node, lost))
 
 
-def counted_entries(node: JsonObject, variant: Variant, dialect: Dialect, progress: Progress) -> tuple[Variant, Progress]:
+def counted_entries(node: JsonObject, variant: Variant, context: RewriteContext, progress: Progress) -> tuple[Variant, Progress]:
     """Say how many entries a map has: a list may hold one key twice, so that a least number is exact up to one only."""
     if _COUNTING.isdisjoint(node):
         return variant, progress
-    keywords, limit = dialect.keywords, dialect.most_min_items
+    keywords, limit = context.dialect.keywords, context.dialect.most_min_items
     least, most = int(bound(node, "minProperties") or 0), bound(node, "maxProperties")
     body: JsonObject = dict(variant.body)
     lost: list[str] = []
@@ -77,7 +77,7 @@ def counted_entries(node: JsonObject, variant: Variant, dialect: Dialect, progre
             body["maxItems"] = int(most)
         else:
             lost.append("maxProperties")
-    notes, progress = progress.lose_with_sentences(node, lost)
+    notes, progress = context.lose(node, lost, progress)
     return replace(variant, body=body, notes=(*variant.notes, *notes)), progress
 
 
@@ -126,15 +126,15 @@ def maps(node: JsonObject, others: Undeclared, context: RewriteContext, progress
     if context.dialect.maps == "keep":
         found, progress = keep_map(node, Undeclared(others.patterns, others.given), context, progress)
         body, lost, progress = counted(node, {"type": "object", **found.body}, context, progress, more=False)
-        variant = Variant("object", body, found.codec, (*found.notes, *sentences_for(node, lost)))
+        variant = Variant("object", body, found.codec, (*found.notes, *context.sentences_for(node, lost)))
     else:
         entries, progress = pairs(node, others, context, progress)
         if entries is None:
             return _empty(node, context.dialect, progress)
-        variant, progress = counted_entries(node, entries, context.dialect, progress)
-        variant = variant.after(["An object, written as a list of its keys and values."])
+        variant, progress = counted_entries(node, entries, context, progress)
+        variant = variant.after([context.sentences.key_list])
     lost = tuple(keyword for keyword in DEPENDENT if node.get(keyword))
-    told, progress = progress.lose_with_sentences(node, lost)
+    told, progress = context.lose(node, lost, progress)
     return replace(variant, notes=tuple(text for text in (*variant.notes, *told) if text), node=node), progress
 
 
@@ -189,14 +189,14 @@ def keep_map(
         named: JsonObject = {"allOf": [{"type": "string"}, node["propertyNames"]]}
         names, _, progress = fit(named, context.deeper(), progress.derive(named, node))
         if names is None:  # no name will do, so there is no property
-            return KeywordMap({"additionalProperties": False}, None, sentences_for(node, lost)), progress
+            return KeywordMap({"additionalProperties": False}, None, context.sentences_for(node, lost)), progress
         body["propertyNames"] = names
     elif "propertyNames" in node:
         lost.append("propertyNames")
         progress = progress.lose(node, "propertyNames")
     if any(entry.codec is not None for entry in by):
-        return KeywordMap(body, ObjectCodec({}, other=other, by=tuple(by)), sentences_for(node, lost)), progress
-    return KeywordMap(body, None if other is None else ObjectCodec({}, other=other), sentences_for(node, lost)), progress
+        return KeywordMap(body, ObjectCodec({}, other=other, by=tuple(by)), context.sentences_for(node, lost)), progress
+    return KeywordMap(body, None if other is None else ObjectCodec({}, other=other), context.sentences_for(node, lost)), progress
 
 
 def _any_of(node: JsonObject, others: Undeclared, progress: Progress) -> tuple[Json, Progress]:
@@ -233,7 +233,7 @@ def pairs(node: JsonObject, others: Undeclared, context: RewriteContext, progres
         wanted, progress = [(None, union)], progress.derive(union, node)
     entries: list[tuple[str | None, Variant]] = []
     for key_pattern, schema in wanted:
-        entry, progress = _entry(node, key_pattern, schema, context.dialect, progress)
+        entry, progress = _entry(node, key_pattern, schema, context, progress)
         found, progress = context.deeper().variants(entry, progress)
         if len(found) == 1:
             entries.append((key_pattern, found[0]))
@@ -263,14 +263,14 @@ def _enforced(pattern: str, dialect: Dialect) -> str | None:
 
 
 def _entry(
-    node: JsonObject, pattern: str | None, value: Json, dialect: Dialect, progress: Progress
+    node: JsonObject, pattern: str | None, value: Json, context: RewriteContext, progress: Progress
 ) -> tuple[JsonObject, Progress]:
     """Return the schema of one entry."""
     key: JsonObject = {"type": "string"}
-    if pattern is not None and (enforced := _enforced(pattern, dialect)) is not None:
+    if pattern is not None and (enforced := _enforced(pattern, context.dialect)) is not None:
         key["pattern"] = enforced
     elif pattern is not None:  # nobody wrote that keyword: what is lost is `patternProperties`
-        key["description"] = note("pattern", pattern)
+        key["description"] = note("pattern", pattern, context.sentences)
     if "propertyNames" in node:
         key = {"allOf": [key, node["propertyNames"]]}
     pair: JsonObject = {

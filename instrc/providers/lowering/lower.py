@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias, cast
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from instrc.problems.problem import CompileError, CompileWarning, Problem
 from instrc.problems.report import Report
@@ -34,6 +34,7 @@ from instrc.text.callers import warn_caller
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, Payload, at, equal, mapping, pointer, tokens
 from instrc.text.limits import UNROLL
+from instrc.text.sentences import EN
 from instrc.tools.given import ToolLike, tool_of
 from instrc.tools.python_values import json_of, why_unwritten
 from instrc.tools.tool import Example, Hint, Tool, checked_json, schema_of
@@ -575,6 +576,8 @@ def lower_tool(tool: Tool, dialect: Dialect, options: LoweringOptions, documents
     """Fit one tool to a target; of its grave losses no problems are made yet."""
     if tool.strict is not None:
         dialect = replace(dialect, plain=None) if tool.strict else relaxed(dialect)
+    if tool.sentences is not EN:
+        options = structs.replace(options, sentences=tool.sentences)
     name = legal(tool.name, dialect.tool_name, "tool") if dialect.named else tool.name
     written = survey(schema_of(tool))
     readable, unread = read(written)

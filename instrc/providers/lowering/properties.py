@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from instrc.providers.codec import NULL_WORD, Member, More, ObjectCodec, TextCodec, ValuesCodec, wrapped
 from instrc.providers.lowering import key_maps, unions
-from instrc.providers.lowering.context import Progress, RewriteContext, Variant, null_variant, sentences_for, unique_name
+from instrc.providers.lowering.context import Progress, RewriteContext, Variant, null_variant, unique_name
 from instrc.providers.lowering.key_maps import DEPENDENT, Undeclared, counted
 from instrc.providers.lowering.unions import combine, described, scalar_type
 from instrc.schema.laws.numbers import bound
@@ -19,6 +19,7 @@ from instrc.schema.vocabulary import BY_TYPE
 from instrc.schema.walk import required_names
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_array, listing, mapping
+from instrc.text.sentences import filled
 
 # Say one property of an object: under which key, whether it may be left out, and how null is told from that.
 
@@ -81,7 +82,7 @@ def property_of(
     absence = None if kind is None else _ALWAYS if required else holder.optional
     if absence is not None:
         said: JsonObject = {"type": [kind, "null"] if absence is _BY_NULL else kind}
-        body, codec, progress = described(schema, said, None, (), dialect, progress)
+        body, codec, progress = described(schema, said, None, (), context, progress)
     else:
         found, progress = holder.inside.variants(schema, progress)
         if not found:
@@ -92,7 +93,7 @@ def property_of(
     kept = name in context.keys.known or (dialect.keys_at_root_only and context.level > 1)
     sent = name if kept else context.keys.sent(name)
     if dialect.described and not body.get("description") and (dialect.described_inside or context.level == 1):
-        body = {"description": name.replace("_", " ").strip() or "The value.", **body}
+        body = {"description": name.replace("_", " ").strip() or context.sentences.the_value, **body}
     member: Member | None = None
     if sent != name or absence.absent or absence.missing or absence.unsaid or codec is not None or sent.endswith("_"):
         # what ends with an underscore and is unknown stands for another key
@@ -170,7 +171,7 @@ def _or_left_out(
                 variants = [*(variant for variant in variants if variant.kind != "null"), spelled]
     if not any(variant.kind == "null" for variant in variants):
         variants = [*variants, null_variant()]
-    notes = () if word is None else (f'null leaves it out, "{word}" sets it to null.',)
+    notes = () if word is None else (filled(context.sentences.null_word, word=word),)
     return _Absence(variants, asked=True, absent=True, word=word, notes=notes), progress
 
 
@@ -406,7 +407,7 @@ def _list_of_more(
         return None, progress
     sent = unique_name(_MORE, {found.sent for found in properties}, 64)
     asked = context.all_asked
-    text: JsonObject = {"description": "Further properties, each a key with its value."}
+    text: JsonObject = {"description": context.sentences.more_keys}
     body, _, progress = combine(text, [variant], context, progress)
     return _More(Property(sent, body or {}, asked), More(sent, variant.codec, tuple(names), asked)), progress
 
@@ -438,12 +439,12 @@ def _whole(
     notes: tuple[str, ...] = () if keyword_map is None else keyword_map.notes
     if not _BESIDE.isdisjoint(node):
         body, lost, progress = counted(node, body, context, progress, more=more is not None)
-        notes += sentences_for(node, lost)
+        notes += context.sentences_for(node, lost)
         told = [word for word in DEPENDENT if any(each not in (True, {}, []) for each in mapping(node.get(word)).values())]
         undeclared = None if keyword_map is None else keyword_map.codec
         if "propertyNames" in node and (undeclared is None or undeclared.other is None) and not dialect.closed:
             told.append("propertyNames")
-        dependent, progress = progress.lose_with_sentences(node, told)
+        dependent, progress = context.lose(node, told, progress)
         notes += dependent
     codec = _codec(properties, None if keyword_map is None else keyword_map.codec, None if more is None else more.codec)
     return Variant("object", body, codec, tuple([text for text in notes if text]) if notes else (), node=node), progress

@@ -29,7 +29,6 @@ from instrc.providers.lowering.context import (
     note,
     null_variant,
     referring,
-    said,
     unique_name,
     without_annotations,
 )
@@ -135,7 +134,7 @@ _SPLIT = frozenset({"allOf", "$ref", *_APPLICATORS})
 def list_variants(node: Json, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
     """Return the ways in which a value of a schema can be written; none if there is no such value."""
     if not isinstance(node, dict) or not node:
-        return ([] if node is False else [unions.anything(context.dialect, node)]), progress
+        return ([] if node is False else [unions.anything(context, node)]), progress
     if "not" in node and forbids_everything(node):
         return [], progress
     if context.nested >= REBUILT_LEVELS:
@@ -160,12 +159,12 @@ def list_variants(node: Json, context: RewriteContext, progress: Progress) -> tu
     notes: list[str] = []
     for keyword in _APPLICATORS:
         if keyword in node and not is_vacuous(node, keyword):
-            notes.append(said(node, keyword))
+            notes.append(context.said(node, keyword))
             progress = progress.lose(node, keyword)
     found, progress = _plain(node, context, progress)
     for member in as_array(node.get("allOf", [])) if "anyOf" not in node and "oneOf" not in node else ():
         progress = progress.lose_all(member, "cannot be folded with what stands beside it")
-        notes.append(note("allOf", [member]))
+        notes.append(note("allOf", [member], context.sentences))
     return [variant.after(notes) for variant in found], progress
 
 
@@ -186,7 +185,7 @@ def _plain(node: JsonObject, context: RewriteContext, progress: Progress) -> tup
     else:
         kinds = [kind for kind, keywords in BY_TYPE.items() if not keywords.isdisjoint(node)]
         if not kinds:
-            return [unions.anything(context.dialect, node)], progress
+            return [unions.anything(context, node)], progress
         reason = f"is not given, so what speaks of {' and '.join(kinds)} is taken for it"
         progress = progress.lose(node, "type", "narrowed", reason)
     found = []
@@ -201,11 +200,11 @@ def _of_type(kind: str, node: JsonObject, context: RewriteContext, progress: Pro
     """Return the variant of a schema for one of its types; `None` if it has no such value."""
     match kind:
         case "string":
-            return scalars.strings(node, context.dialect, progress)
+            return scalars.strings(node, context, progress)
         case "object":
             return properties.objects(node, context, progress)
         case "integer" | "number":
-            return scalars.numbers(node, kind, context.dialect, progress)
+            return scalars.numbers(node, kind, context, progress)
         case "array":
             reason = uniform_plans.reason_for_uniform(node, context)
             if reason and (branches := uniform_plans.branches_of(node)) is not None:
@@ -216,7 +215,7 @@ def _of_type(kind: str, node: JsonObject, context: RewriteContext, progress: Pro
         case "null":
             return null_variant(node), progress
         case _:
-            return unions.anything(context.dialect, node), progress
+            return unions.anything(context, node), progress
 
 
 def is_vacuous(node: JsonObject, keyword: str) -> bool:
@@ -418,7 +417,9 @@ def rebuild(seen: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
     flat, keys = seen.schema, key_names(dialect.key, seen.names)
     all_asked = dialect.every_required or (options.ordered and dialect.reorders)
     deepest, recursion = dialect.limits.depth or PAYLOAD_LEVELS, options.recursion or dialect.recursion
-    context = RewriteContext(dialect, flat, keys, all_asked, deepest, options.unroll, recursion, list_variants, options.uniform)
+    context = RewriteContext(
+        dialect, flat, keys, all_asked, deepest, options.unroll, recursion, list_variants, options.uniform, options.sentences
+    )
     root, before = _rooted(flat, dialect)
     schema, codec, progress = fit(root, context, before)
     found, definitions = _as_object(schema, codec, progress.definitions, dialect)
@@ -429,7 +430,7 @@ def rebuild(seen: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
         reason = "nothing satisfies the schema; the answer is found wrong when it is lifted"
         progress = progress.lose(flat, "false", reason=reason).lose_all(flat, "cannot be satisfied", "part")
         found = _empty_object(dialect), None
-    body, codec = found or (_boxed(schema or {}, dialect), BoxCodec("value", codec))
+    body, codec = found or (_boxed(schema or {}, context), BoxCodec("value", codec))
     if not definitions.bodies:
         record = shared_members(codec, {}, {})
     else:
@@ -475,11 +476,11 @@ def _empty_object(dialect: Dialect) -> JsonObject:
     return schema
 
 
-def _boxed(schema: JsonObject, dialect: Dialect) -> JsonObject:
+def _boxed(schema: JsonObject, context: RewriteContext) -> JsonObject:
     """Put a schema that is no object into one, because a tool's arguments are one."""
-    if dialect.described and "description" not in schema:
-        schema = {"description": "The value.", **schema}
-    box = _empty_object(dialect)
+    if context.dialect.described and "description" not in schema:
+        schema = {"description": context.sentences.the_value, **schema}
+    box = _empty_object(context.dialect)
     box["properties"] = {"value": schema}
     box["required"] = ["value"]
     if "propertyOrdering" in box:

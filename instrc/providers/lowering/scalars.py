@@ -17,7 +17,6 @@ from instrc.providers.lowering.context import (
     listed_values,
     null_variant,
     pairs_by_sent,
-    said,
     sent_values,
     unique_name,
 )
@@ -66,7 +65,7 @@ def literals(node: JsonObject, context: RewriteContext, progress: Progress) -> t
         else:
             keyword = "enum" if "enum" in node else "const"
             reason = f"{excess}: it is said in the description and checked when the answer is lifted"
-            variants.append(Variant(kind, {"type": kind}, notes=(said(node, keyword),), node=node))
+            variants.append(Variant(kind, {"type": kind}, notes=(context.said(node, keyword),), node=node))
             progress = progress.lose(node, keyword, reason=reason)
     return (_with_strange(variants, listed.strange, node, dialect) if listed.strange else variants), progress
 
@@ -248,13 +247,14 @@ _ROUNDED: dict[str, Callable[[float], int]] = {
 }
 
 
-def strings(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Variant | None, Progress]:
+def strings(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
     """Return the variant of a string; `None` if its lengths contradict each other."""
     if OF_STRINGS.isdisjoint(node):
         return Variant("string", {"type": "string"}, node=node), progress
     lengths = {word: length for word in _LENGTHS if word in node and (length := bound(node, word)) is not None}
     if lengths.get("minLength", 0) > lengths.get("maxLength", inf):
         return None, progress.lose(node, "minLength", "annotation", "contradicts maxLength, so there is no such string")
+    dialect = context.dialect
     keywords = dialect.keywords
     body: JsonObject = {"type": "string"}
     lost: list[str] = []
@@ -279,17 +279,18 @@ def strings(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Var
             lost.append(keyword)
     if isinstance(pattern, str) and too_large(pattern) is not None:
         progress = progress.lose(node, "pattern", reason="is too large to be read, so no answer can be checked by it")
-    notes, progress = progress.lose_with_sentences(node, lost)
+    notes, progress = context.lose(node, lost, progress)
     return Variant("string", body, notes=notes, node=node), progress
 
 
-def numbers(node: JsonObject, kind: str, dialect: Dialect, progress: Progress) -> tuple[Variant | None, Progress]:
+def numbers(node: JsonObject, kind: str, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
     """Return the variant of a number; `None` if its bounds leave none."""
     if OF_NUMBERS.isdisjoint(node):
         return Variant(kind, {"type": kind}, node=node), progress
     bounds = {keyword: value for keyword in _BOUNDS if keyword in node and (value := bound(node, keyword)) is not None}
     if _empty(bounds, kind):
         return None, progress.lose(node, "minimum", "annotation", "leaves no number")
+    dialect = context.dialect
     body: JsonObject = {"type": kind}
     least, most = inf, -inf
     lost: list[str] = []
@@ -312,7 +313,7 @@ def numbers(node: JsonObject, kind: str, dialect: Dialect, progress: Progress) -
             body["maximum"] = ceil(value) - 1 if most == -inf else min(ceil(value) - 1, most)
         elif keyword != "multipleOf" or kind != "integer" or value != 1:
             lost.append(keyword)
-    notes, progress = progress.lose_with_sentences(node, lost)
+    notes, progress = context.lose(node, lost, progress)
     return Variant(kind, body, notes=notes, node=node), progress
 
 

@@ -18,20 +18,13 @@ from instrc.schema.walk import required_names, walk
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, listing, mapping
 from instrc.text.limits import UNION_VARIANTS
+from instrc.text.sentences import Sentences, filled
 
 _TASK = {"tool", "id", "arguments", "after"}
 _REFERENCES = ({"from"}, {"each"})
 _REASON = (
     "is sent as names and texts, which `lift` checks: in full it would make {}; to send it in full, name fewer tools in `Plan(…)`"
 )
-_SAID = {
-    "tool": "The tool of this task. The arguments that each takes:",
-    "name": "The name of the argument.",
-    "is": "`value`: the text is the value. `from`: the value is the output of another task. "
-    "`each`: a copy of this task is made for every element of that output.",
-    "text": "A value that is a text as it is, any other as JSON. After `from` and `each` the id of the other task, "
-    "with a path into its output behind a dot: `t1` or `t1.items.0.name`.",
-}
 
 
 def branches_of(node: Json) -> list[JsonObject] | None:
@@ -73,7 +66,7 @@ def uniform(
     progress = progress.lose(node, "items", reason=_REASON.format(reason), parts=False)
     for branch in branches:
         progress = progress.lose_all(_arguments(branch), "is part of the arguments of a task", "part")
-    spelled: JsonObject = {**node, "items": _task(branches)}
+    spelled: JsonObject = {**node, "items": _task(branches, context.sentences)}
     variant, progress = arrays.arrays(spelled, context, progress.invent(spelled, node))
     if variant is None or variant.kind != "array":
         return variant, progress
@@ -98,16 +91,16 @@ def _codec(branches: Sequence[JsonObject], inner: Codec) -> Codec:
     return PlanCodec({tool: names for tool, names in raw.items() if names}, inner)
 
 
-def _task(branches: Sequence[JsonObject]) -> Json:
+def _task(branches: Sequence[JsonObject], sentences: Sentences) -> Json:
     first = branches[0]
     properties = _properties(first)
     tools: list[Json] = [tool_name_of(branch) for branch in branches]
-    said = "\n".join([_SAID["tool"], *map(_tool_line, branches)])
-    name: JsonObject = {"type": "string", "description": _SAID["name"]}
-    text: JsonObject = {"type": "string", "description": _SAID["text"]}
+    said = "\n".join([sentences.plan_tools, *(_tool_line(branch, sentences) for branch in branches)])
+    name: JsonObject = {"type": "string", "description": sentences.plan_argument}
+    text: JsonObject = {"type": "string", "description": sentences.plan_text}
     entry: JsonObject = {
         "type": "object",
-        "properties": {"name": name, "is": {"enum": ["value", "from", "each"], "description": _SAID["is"]}, "text": text},
+        "properties": {"name": name, "is": {"enum": ["value", "from", "each"], "description": sentences.plan_is}, "text": text},
         "required": ["name", "is", "text"],
         "additionalProperties": False,
     }
@@ -122,17 +115,18 @@ def _task(branches: Sequence[JsonObject]) -> Json:
     }
 
 
-def _tool_line(branch: JsonObject) -> str:
+def _tool_line(branch: JsonObject, sentences: Sentences) -> str:
     """Return the line that tells the model what a tool takes."""
     arguments = _arguments(branch)
     required = required_names(arguments)
     takes = [
-        f"{name}{'' if name in required else ' (may be left out)'} {dumps(_value(schema), indent=False)}"
+        f"{name}{'' if name in required else f' ({sentences.optional})'} {dumps(_value(schema), indent=False)}"
         for name, schema in mapping(arguments.get("properties")).items()
     ]
     text = arguments.get("description") or branch.get("description")
     rest = f" {text}" if isinstance(text, str) else ""
-    return f"{tool_name_of(branch)}:{rest} Arguments: {'; '.join(takes) or ('none' if _is_closed(arguments) else 'any')}."
+    taken = "; ".join(takes) or (sentences.no_arguments if _is_closed(arguments) else sentences.any_arguments)
+    return f"{tool_name_of(branch)}:{rest} {filled(sentences.arguments, taken=taken)}"
 
 
 def _is_closed(arguments: JsonObject) -> bool:

@@ -37,7 +37,6 @@ from instrc.providers.lowering.context import (
     listed_values,
     note,
     pairs_by_sent,
-    said,
     shared_copy,
     tagged_later,
     taking_anything,
@@ -54,6 +53,7 @@ from instrc.schema.walk import map_schemas, required_names
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_array, freeze, kind_of, mapping
 from instrc.text.limits import REBUILT_LEVELS, UNION_VARIANTS
+from instrc.text.sentences import filled
 
 # Say "any JSON value" where a target wants a type in every place.
 #
@@ -73,27 +73,27 @@ COMPARED_VARIANTS: Final = 60
 """Branches of `oneOf` that are compared with each other."""
 
 
-def anything(dialect: Dialect, node: Json) -> Variant:
+def anything(context: RewriteContext, node: Json) -> Variant:
     """Return the variant of a value without constraints."""
-    if dialect.anything == "keep":
+    if context.dialect.anything == "keep":
         return Variant("any", {}, node=node)
-    return Variant("string", {"type": "string"}, TextCodec(), ("Any JSON value, written as JSON text.",), node=node)
+    return Variant("string", {"type": "string"}, TextCodec(), (context.sentences.any_json,), node=node)
 
 
 def anything_variant(context: RewriteContext, node: Json, reason: str, progress: Progress) -> tuple[Variant, Progress]:
     """Return the variant of a value whose schema cannot be said; it is one loss, of which all its constraints are parts."""
     progress = progress.lose(node, WHOLE, reason=f"{reason}; it is checked when the answer is lifted", parts=False)
     progress = progress.lose_all(node, "is part of what is checked when the answer is lifted", "part")
-    variant = anything(context.dialect, node)
+    variant = anything(context, node)
     schema: Json = {key: value for key, value in node.items() if key not in NO_ASSERTIONS} if isinstance(node, dict) else node
     text = dumps(schema, indent=False)
     if len(text) > DESCRIBED_SCHEMA:
         text = text[:DESCRIBED_SCHEMA] + "…"
-    note = f"{'Any JSON value' if variant.kind == 'any' else 'JSON text'} that matches {text}."
-    return replace(variant, notes=(note,)), progress
+    said = context.sentences.matching_value if variant.kind == "any" else context.sentences.matching_text
+    return replace(variant, notes=(filled(said, schema=text),)), progress
 
 
-def as_json_text(variants: Sequence[Variant], progress: Progress) -> tuple[Variant, Progress]:
+def as_json_text(variants: Sequence[Variant], context: RewriteContext, progress: Progress) -> tuple[Variant, Progress]:
     """Return one variant for several whose strings cannot be told apart: JSON text of the types they have."""
     kinds: dict[str, None] = {}
     notes: dict[str, None] = {}
@@ -107,8 +107,7 @@ def as_json_text(variants: Sequence[Variant], progress: Progress) -> tuple[Varia
                 reason = "shares a string with other values; it is checked when the answer is lifted"
                 progress = progress.lose_all(variant.node, reason)
         notes.update(dict.fromkeys(variant.notes))
-    words = " or ".join(kinds)
-    first = f"One of: {words}; what is not a string is written as JSON text."
+    first = filled(context.sentences.json_texts, kinds=context.sentences.either.join(kinds))
     return Variant("string", {"type": "string"}, TextCodec(tuple(kinds)), (first, *notes)), progress
 
 
@@ -144,7 +143,7 @@ def branches(node: JsonObject, context: RewriteContext, progress: Progress) -> t
     for member in dropped:
         progress = progress.lose_all(member, "would make more alternatives than can be kept apart")
     found, progress = _branches(fewer, context, progress.derive(fewer, node))
-    return [variant.after([note("allOf", dropped)]) for variant in found], progress
+    return [variant.after([note("allOf", dropped, context.sentences)]) for variant in found], progress
 
 
 def _branches(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
@@ -463,14 +462,14 @@ def _close_node(node: Json) -> Json:
 # * Objects become properties of one object; its property `choice` names the alternative that is given.
 
 
-def choice(variants: Sequence[Variant], dialect: Dialect, progress: Progress) -> tuple[JsonObject, Codec, Progress]:
+def choice(variants: Sequence[Variant], context: RewriteContext, progress: Progress) -> tuple[JsonObject, Codec, Progress]:
     """Write a union as one string, or as one object that names its alternative."""
     if all(_finite(variant) for variant in variants):
         return *_words(variants), progress
     scalars = [variant for variant in variants if variant.kind not in {"object", "array", "ref"}]
     containers = [variant for variant in variants if variant.kind in {"object", "array", "ref"}]
     if len(scalars) > 1:
-        text, progress = as_json_text(scalars, progress)
+        text, progress = as_json_text(scalars, context, progress)
         scalars = [text]
     if not containers:
         notes: JsonObject = {"description": join_notes(*scalars[0].notes)} if scalars[0].notes else {}
@@ -482,7 +481,7 @@ def choice(variants: Sequence[Variant], dialect: Dialect, progress: Progress) ->
             for keyword in variant.node:
                 if keyword in KEYWORDS and keyword not in NO_ASSERTIONS and keyword != "type":
                     progress = progress.lose(variant.node, keyword, "part", reason, parts=False)
-    return *_choice_named([*containers, *scalars], dialect), progress
+    return *_choice_named([*containers, *scalars], context), progress
 
 
 def _words(variants: Sequence[Variant]) -> tuple[JsonObject, Codec]:
@@ -498,22 +497,22 @@ def _words(variants: Sequence[Variant]) -> tuple[JsonObject, Codec]:
     return {"type": "string", "enum": list(known)}, None if same else ValuesCodec(tuple(known.values()))
 
 
-def _choice_named(variants: Sequence[Variant], dialect: Dialect) -> tuple[JsonObject, Codec]:
+def _choice_named(variants: Sequence[Variant], context: RewriteContext) -> tuple[JsonObject, Codec]:
     """Say alternatives as properties of one object, of which `choice` names the one that is given."""
     labels: list[str] = []
     of: dict[str, Choice] = {}
     properties: JsonObject = {}
     for variant in variants:
-        label = unique_name(_label(variant, dialect), [*labels, "choice"], 60)
+        label = unique_name(_label(variant, context.dialect), [*labels, "choice"], 60)
         labels.append(label)
         if variant.kind == "null":
             of[label] = Choice(None)
             continue
-        text = join_notes(variant.text, *variant.notes) or f"If the choice is {label}."
+        text = join_notes(variant.text, *variant.notes) or filled(context.sentences.if_chosen, label=label)
         properties[label] = {"description": text, **variant.body}
         of[label] = Choice(label, variant.codec, without_annotations(variant.body))
     words: list[Json] = [*labels]
-    named: JsonObject = {"type": "string", "enum": words, "description": "Which of the other properties is given."}
+    named: JsonObject = {"type": "string", "enum": words, "description": context.sentences.chosen}
     return {"type": "object", "properties": {"choice": named, **properties}, "required": ["choice"]}, ChoiceCodec(of)
 
 
@@ -566,7 +565,7 @@ Rebuilt: TypeAlias = tuple[JsonObject | None, Codec, Progress]
 def fit(node: Json, context: RewriteContext, progress: Progress) -> Rebuilt:
     """Return the schema in the target's words for a schema."""
     if (kind := scalar_type(node, context)) is not None:
-        return described(node, {"type": kind}, None, (), context.dialect, progress)
+        return described(node, {"type": kind}, None, (), context, progress)
     found, progress = context.variants(node, progress)
     return combine(node, found, context, progress)
 
@@ -596,7 +595,7 @@ def combine(
             return combine_variants(node, variants, context, progress, notes)[0]
         body, codec = _or_null(variant, dialect)
     told = (*variant.notes, variant.text, *notes) if variant.notes or variant.text or notes else ()
-    return described(node, body, codec, told, dialect, progress)
+    return described(node, body, codec, told, context, progress)
 
 
 def combine_variants(
@@ -610,7 +609,7 @@ def combine_variants(
     if len(variants) == 1:
         shared += [text for text in [variants[0].text] if text]
     union, progress = _united(context, variants, tuple(shared), progress)
-    return described(node, union.body, union.codec, [*union.notes, *notes], context.dialect, progress), union.variants
+    return described(node, union.body, union.codec, [*union.notes, *notes], context, progress), union.variants
 
 
 def _merge_variants(context: RewriteContext, variants: Sequence[Variant], progress: Progress) -> tuple[list[Variant], Progress]:
@@ -627,7 +626,7 @@ def _merge_variants(context: RewriteContext, variants: Sequence[Variant], progre
         strange = any(_strange(variant) for variant in strings)
         listed = all(same_enumeration(left, right) for left, right in pairwise(strings))
         if any(variant.written for variant in strings) or (strange and not listed):
-            text, progress = as_json_text(strings, progress)
+            text, progress = as_json_text(strings, context, progress)
             found = [*(variant for variant in found if variant.kind != "string"), text]
     nulls = [variant for variant in found if variant.kind == "null"]
     if len(nulls) > 1:
@@ -663,7 +662,7 @@ def _united(
     if len(variants) == 1 and (variants[0].kind != "null" or dialect.null):
         return _United(variants[0].body, variants[0].codec, shared, variants), progress
     if dialect.unions == "choice":
-        body, codec, progress = choice(variants, dialect, progress)
+        body, codec, progress = choice(variants, context, progress)
         return _United(body, codec, shared, variants), progress
     others = [variant for variant in variants if variant.kind != "null"]
     nulls = [variant for variant in variants if variant.kind == "null"]
@@ -727,7 +726,7 @@ def _nullable(body: JsonObject, kind: str, dialect: Dialect) -> JsonObject:
 
 
 def described(
-    node: Json, body: JsonObject, codec: Codec, notes: Sequence[str | None], dialect: Dialect, progress: Progress
+    node: Json, body: JsonObject, codec: Codec, notes: Sequence[str | None], context: RewriteContext, progress: Progress
 ) -> Rebuilt:
     """Return a schema with title and description in front, annotations the target lacks among the latter."""
     if not isinstance(node, dict):
@@ -740,14 +739,14 @@ def described(
     for keyword in () if _QUIET.issuperset(node) else node:
         if keyword in _QUIET:
             continue
-        if keyword == "default" and codec is None and "default" in dialect.keywords:
+        if keyword == "default" and codec is None and "default" in context.dialect.keywords:
             tail["default"] = node["default"]
             continue
         progress = progress.lose(node, keyword, "annotation", _IN_DESCRIPTION)
-        if keyword in NO_ASSERTIONS and (text := said(node, keyword)):
+        if keyword in NO_ASSERTIONS and (text := context.said(node, keyword)):
             notes = [*notes, text]
     if title and isinstance(title, str):
-        if "title" in dialect.keywords:
+        if "title" in context.dialect.keywords:
             head["title"] = title
         elif not description:
             description = title

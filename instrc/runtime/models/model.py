@@ -11,8 +11,8 @@ from instrc.runtime.interpreter.documents import Complaint, ModelCommand, bare_n
 from instrc.runtime.models.cache import AnswerCache
 from instrc.text import arguments
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json
-from instrc.text.sentences import EN, Sentences, filled
+from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.sentences import EN, Sentences, filled, translated
 from instrc.tools.python_values import JsonLike, json_of
 from instrc.vibes.settings import RequestSettings
 
@@ -102,7 +102,7 @@ def model_message(command: ModelCommand, sentences: Sentences = EN) -> str:
     """Return the message: what the chunk reads, between two rulers, and one sentence that asks for it."""
     parts: list[str] = []
     if command["context"]:
-        parts.append(_ruled(sentences.known, command["context"]))
+        parts.append(_ruled(sentences.known, _with_errors(command["context"], sentences.faults)))
     if command["previous"] is not None:
         parts.append(_ruled(sentences.previous, command["previous"]))
     if command["complaints"] and command["rejected"] is not None:
@@ -126,6 +126,18 @@ def tool_name(chunk: str, steps: Sequence[str], only: str | None) -> str:
 
 def _ruled(heading: str, value: Json) -> str:
     return f"{heading}\n{RULER}\n{dumps(value)}\n{RULER}"
+
+
+def _with_errors(value: Json, faults: Mapping[str, str]) -> Json:
+    """Return a value in which errors of steps and tasks speak the language of `faults`; what others have said stays."""
+    if not faults or not isinstance(value, dict | list):
+        return value
+    if isinstance(value, list):
+        return [_with_errors(each, faults) for each in value]
+    made: JsonObject = {key: _with_errors(each, faults) for key, each in value.items()}
+    if made.keys() >= {"kind", "code", "message"} and isinstance(said := made["message"], str):
+        made["message"] = translated(said, faults)
+    return made
 
 
 def _request(command: ModelCommand, sentences: Sentences) -> str:

@@ -129,6 +129,8 @@ class Provider(ABC):
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[_Access, Client]] = WeakKeyDictionary()
         """By event loop: connections of one cannot be used in another. A notebook may set another key meanwhile."""
         self._lowered: dict[tuple[str, str, str], Lowering] = {}
+        self._spoken = EN
+        """The language of what is lowered."""
         self._context: int | None = None
         """Tokens of the model's context, where an error has said it."""
         self._told: set[str] = set()
@@ -286,11 +288,14 @@ class Provider(ABC):
         return made
 
     def _lowering(self, request: Request, target: str) -> Lowering:
+        if request.sentences != self._spoken:
+            self._spoken = request.sentences
+            self._lowered.clear()
         key = target, request.name, dumps(request.schema, indent=False)
         if (kept := self._lowered.get(key)) is not None:
             return kept
         schema = with_short_thoughts(request.schema) if self.endless else request.schema
-        made = lower(Tool(request.name, schema), target=dialect(target))
+        made = lower(Tool(request.name, schema, sentences=request.sentences), target=dialect(target))
         if len(self._lowered) >= KEPT_LOWERINGS:
             self._lowered.clear()
         self._lowered[key] = made
