@@ -237,6 +237,8 @@ class NoModel(Problem):
     """A step that a model fills in."""
     settings: str | None
     """The file of the settings, which name none; `None` if there is no file."""
+    rehearsal: str = "`--rehearse` (`rehearse=True`)"
+    """How answers are invented instead."""
 
     @property
     def message(self) -> str:
@@ -247,7 +249,7 @@ class NoModel(Problem):
     def hint(self) -> str:
         return (
             "choose one, such as `openai:gpt-5`, by `--model` (`model=` in Python), or by `model` under `[tool.instrc.run]`; "
-            "or rehearse with invented answers: `--rehearse` (`rehearse=True`)"
+            f"or rehearse with invented answers: {self.rehearsal}"
         )
 
 

@@ -63,6 +63,8 @@ def test_a_folder_is_searched_and_what_has_no_cases_is_told(instrc: Instrc, fold
 def test_a_model_that_is_not_chosen_is_not_invented(instrc: Instrc) -> None:
     done = instrc("eval", "mood.aug")
     assert (done.code, "no-model" in done.err) == (1, True)
+    assert "`--model sample`" in done.err
+    assert "--rehearse" not in done.err, "which this command does not know"
 
 
 def test_the_reports_say_the_same_in_every_form(instrc: Instrc, folder: Path) -> None:

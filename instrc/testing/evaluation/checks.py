@@ -23,6 +23,7 @@ from instrc.testing.evaluation.results import CheckResult, RunFacts
 from instrc.text.arguments import excerpt
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, equal, freeze
+from instrc.text.source import Span
 
 # A check looks at one part of what a run has brought, at a path: a member of the value, or a step and a member of that.
 
@@ -359,25 +360,24 @@ def checks_of(
         except CompileError as error:
             reason = error.problems[0].message
             wrong.append(InvalidDataSet(at=data.at, what=f"check `{name}`", reason=reason))
-    known = ("pass", *data.checks, *functions, *_expected_paths(data))
+    expected = _expected_paths(data)
+    known = ("pass", *data.checks, *functions, *expected)
     for name in data.minimum:
         if name not in known:
             reason = f"there is no such check: {did_you_mean(nearest(name, known)) or 'there are ' + ', '.join(known)}"
             wrong.append(InvalidDataSet(at=data.at, what=f"the rate that is demanded of `{name}`", reason=reason))
     compared = {bare_name(each) for each in names}
-    for at in dict.fromkeys([*_expected_paths(data), *(check.at for check in found)]):
+    for at, where in {**{check.at: data.at for check in found}, **expected}.items():
         first = at.partition(".")[0]
         if first and bare_name(first) not in compared and (near := nearest(first, sorted(names))):
             reason = f"the program has no such name: {did_you_mean(near)}"
-            wrong.append(InvalidDataSet(at=data.at, what=f"`{at}`, which is expected", reason=reason))
+            wrong.append(InvalidDataSet(at=where, what=f"`{at}`, which is expected", reason=reason))
     if wrong:
         raise CompileError(wrong)
     found += [check_of_function(name, function) for name, function in functions.items()]
     covered = {check.at for check in found if check.expects}
     if "" not in covered:
-        found += [
-            EvalCheck(at or "value", _equal({}, place), at, expects=True) for at in _expected_paths(data) if at not in covered
-        ]
+        found += [EvalCheck(at or "value", _equal({}, place), at, expects=True) for at in expected if at not in covered]
     return tuple(found) or (EvalCheck("done", lambda *_: CheckScore(1.0, passed=True)),)
 
 
@@ -402,10 +402,11 @@ def _made(name: str, options: Json, kinds: Mapping[str, CheckKind], place: Check
     return EvalCheck(name, kind.make(options, place), at, kind.expects)
 
 
-def _expected_paths(data: DataSet) -> list[str]:
-    """Return the members that cases expect, `""` for an expected value that is no object."""
-    found: dict[str, None] = {}
+def _expected_paths(data: DataSet) -> dict[str, Span | None]:
+    """Return the members that cases expect, with the first case of each; `""` for an expected value that is no object."""
+    found: dict[str, Span | None] = {}
     for case in data.cases:
         if case.expects:
-            found |= dict.fromkeys(case.expected if isinstance(case.expected, dict) else [""])
-    return list(found)
+            for path in case.expected if isinstance(case.expected, dict) else [""]:
+                found.setdefault(path, case.at)
+    return found

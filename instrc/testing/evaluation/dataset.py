@@ -93,6 +93,8 @@ def _given(path: str, report: Report) -> Given | None:
         source = read_text(path, report)
         if source is None:
             return None
+        if not source.text.strip():
+            return of_value([])  # which has no cases
         return of_yaml(source) if path.endswith((".yaml", ".yml")) else of_text(source)
     except CompileError as error:
         report.take(error)

@@ -192,7 +192,9 @@ class ProgramRunner:
         self.launcher = Launcher(prepared, model=words, own=own, rehearse=not real, given=options.settings)
         reach = reach_of(self.launcher.plan, self.launcher.activities, prepared.processes)
         if chosen is None and None in reach.models:
-            raise CompileError([problems.runs.NoModel(step=reach.models[None], settings=None)])
+            file, rehearsal = prepared.settings.file, '`--model sample` (`model="sample"`)'
+            named = None if file is None else file.as_posix()
+            raise CompileError([problems.runs.NoModel(step=reach.models[None], settings=named, rehearsal=rehearsal)])
         self.model = ", ".join(sorted({(words or "own") if each is None else each for each in reach.models}))
         self.effects: Effects = self.launcher.effects("eval", None)
         costs = words is not None or chosen is None

@@ -73,6 +73,8 @@ WRONG = {
     '{"report_evaluators": ["ConfusionMatrix"]}\n{"input": "x"}': "evaluators of reports",
     '{"checks": [1]}\n{"input": "x"}': "`checks` is an object",
     '{"input": "x", "id": "a", "id": "b"}': "id",
+    '{"input": "x"}\n{"input": "y", "expected": {"drafft": 1}}': "t.eval.jsonl:2:1: ",
+    "\n": "it has 0 cases",
     "{": "",
 }
 
