@@ -73,8 +73,10 @@ Minimum: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--min", metavar="[CHECK=]RATE", help="Fail unless so many cases pass, by the interval: 0.85, label=0.9."),
 ]
-Requests: TypeAlias = Annotated[int | None, typer.Option("--requests", min=0, metavar="N", help="How often models may be asked in all.")]
-Tokens: TypeAlias = Annotated[int | None, typer.Option("--tokens", min=0, metavar="N", help="How many tokens models may use in all.")]
+Requests: TypeAlias = Annotated[
+    int | None, typer.Option("--requests", min=0, metavar="N", help="The requests to models, at most.")
+]
+Tokens: TypeAlias = Annotated[int | None, typer.Option("--tokens", min=0, metavar="N", help="The tokens of models, at most.")]
 Cost: TypeAlias = Annotated[str | None, typer.Option("--max-cost", metavar="DOLLARS", help="What models may cost in all.")]
 Concurrency: TypeAlias = Annotated[int, typer.Option("--concurrency", min=1, metavar="N", help="Runs at the same time.")]
 Fresh: TypeAlias = Annotated[bool, typer.Option("--fresh", help="Ask anew, also for runs that are kept from before.")]

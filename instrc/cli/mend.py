@@ -36,8 +36,10 @@ def retry_command(
     new_key: Annotated[
         bool, typer.Option("--new-key", help="Call services under another key: one that has kept its first answer works anew.")
     ] = False,
-    requests: Annotated[int | None, typer.Option("--requests", min=1, metavar="N", help="How often models may be asked in all.")] = None,
-    tokens: Annotated[int | None, typer.Option("--tokens", min=1, metavar="N", help="How many tokens models may use in all.")] = None,
+    requests: Annotated[
+        int | None, typer.Option("--requests", min=1, metavar="N", help="The requests to models, at most.")
+    ] = None,
+    tokens: Annotated[int | None, typer.Option("--tokens", min=1, metavar="N", help="The tokens of models, at most.")] = None,
     budget: options.Budget = None,
     model: OtherModel = None,
     store: options.Store = None,
