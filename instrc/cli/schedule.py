@@ -13,6 +13,7 @@ from instrc.cli.output import Format
 from instrc.cli.running import engine
 from instrc.cli.terminal import write, write_error, write_report
 from instrc.text.jsontext import dumps
+from instrc.vibes.find_files import STDIN
 
 if TYPE_CHECKING:
     from instrc.engines.schedules import Schedule, Scheduling
@@ -37,10 +38,12 @@ def _line(found: Schedule, *, as_json: bool) -> None:
     if as_json:
         clock = {"cron": found.clock.cron, "zone": found.clock.zone}
         said = {"name": found.name, "program": found.program, **clock, "due": found.due, "last": found.last}
+        said |= {} if found.trouble is None else {"trouble": found.trouble}
         write(f"{dumps(said, indent=False)}\n")
         return
     due = "paused" if found.due is None else f"{datetime.fromtimestamp(found.due, tz=UTC):%Y-%m-%d %H:%M} UTC"
     last = f"  last run {found.last}" if found.last else ""
+    last += "" if found.trouble is None else f"\n  the last tick began no run: {found.trouble}"
     write_report(f"{found.name}  {found.program}  {found.clock.cron}  {found.clock.zone}  {due}{last}\n")
 
 
@@ -56,6 +59,7 @@ def add(
     ] = None,
     model: Annotated[str | None, typer.Option("--model", metavar="MODEL", help="As in `run`.")] = None,
     export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")] = None,
+    latest: Annotated[bool, typer.Option("--latest", help="Compile the program at each tick, as it is then.")] = False,
     store: options.Store = None,
     engine_name: options.EngineName = None,
     root: options.Roots = None,
@@ -65,18 +69,24 @@ def add(
 ) -> None:
     """Begin a program again and again.
 
-    Its runs have the plan that it has now. One that would begin while the last one goes on is left out.
+    Its runs have the plan that it has now, or with --latest that of their moment. One that would begin while the last one goes on
+    is left out.
     """
     from instrc.engines.launch import Launcher
     from instrc.engines.prepare import prepare
-    from instrc.engines.schedules import Clock
+    from instrc.engines.schedules import Clock, compiled_at_each_tick
 
+    if latest and file == STDIN:
+        options.refuse_use("--latest needs a file that workers can read at each tick", "--latest")
     with options.exit_on_problems(shape):
         prompt = None if given is None else running.given_value(given)
         kept = _scheduling(store, engine_name)
         clock = Clock(cron, zone)
-        launcher = Launcher(prepare(file, export=export, project=options.project_of(root, shared)), model=model)
-        _line(running.run_to_end(kept.schedule(name, clock, launcher.launch(prompt))), as_json=as_json)
+        project = options.project_of(root, shared)
+        launch = Launcher(prepare(file, export=export, project=project), model=model).launch(prompt)
+        if latest:
+            launch = compiled_at_each_tick(launch, file, prompt, model=model, export=export, project=project)
+        _line(running.run_to_end(kept.schedule(name, clock, launch)), as_json=as_json)
 
 
 @schedule_group.command("list")

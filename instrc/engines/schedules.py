@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Final, Protocol, cast, runtime_checkable
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from instrc import problems
+from instrc.engines.launch import Launcher
+from instrc.engines.prepare import prepare
 from instrc.problems.problem import CompileError
+from instrc.runtime.secrets import redacted
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts
+from instrc.vibes.project import Project
 
 if TYPE_CHECKING:
     from instrc.runtime.engine import Launch
@@ -59,6 +65,8 @@ class Schedule:
     """When its next run begins, in seconds since 1970; `None` while it is paused."""
     last: str | None = None
     """The id of its latest run."""
+    trouble: str | None = None
+    """What is wrong with its program, which each tick compiles: the latest one began no run."""
 
     def run_at(self, moment: float) -> str:
         """Return the id of the run that begins at a moment: the same on every worker."""
@@ -83,6 +91,31 @@ class Scheduling(Protocol):
 
     async def trigger(self, name: str) -> str:
         """Begin a run now, beside those of the clock; return its id."""
+
+
+def compiled_at_each_tick(
+    launch: Launch, file: str, given: Json, *, model: str | None, export: str | None, project: Project
+) -> Launch:
+    """Note in a launch how it was made, so that each tick makes it anew."""
+    noted: JsonObject = {
+        "file": Path(file).absolute().as_posix(),
+        "given": redacted(given),
+        "model": None if model is None else launch.how["model"],
+        "export": export,
+        "roots": [Path(each).absolute().as_posix() for each in project.roots],
+        "shared": [Path(each).absolute().as_posix() for each in project.shared],
+    }
+    return replace(launch, how={**launch.how, "latest": noted})
+
+
+def renewed(how: JsonObject, run: str) -> Launch | None:
+    """Return a run of the program as it is now, if each tick is to compile it; `CompileError` if it cannot be run."""
+    if "latest" not in how:
+        return None
+    noted = as_object(how["latest"])
+    project = Project(tuple(as_texts(noted["roots"])), tuple(as_texts(noted["shared"])))
+    export, model = (cast("str | None", noted[key]) for key in ("export", "model"))
+    return Launcher(prepare(cast("str", noted["file"]), export=export, project=project), model=model).launch(noted["given"], run)
 
 
 def require_name(name: str) -> None:

@@ -56,18 +56,6 @@ _BROKEN_OFF = frozenset({"CANCELLED", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"}
 _ENDED = _BROKEN_OFF | {"SUCCESS"}
 
 
-def launch_json(launch: Launch) -> LaunchDocument:
-    """Return what is kept of the beginning of a run."""
-    made: LaunchDocument = {
-        "run": launch.run,
-        "name": launch.name,
-        "plan": launch.plan,
-        "inputs": launch.inputs,
-        "how": launch.held_by("hold"),
-    }
-    return {**made, "entries": [*launch.entries]} if launch.entries else made
-
-
 def launch_of(row: WorkflowStatus) -> LaunchDocument:
     """Return what a run began with."""
     assert row.input is not None
@@ -241,7 +229,7 @@ class DurableEngine(TracedEngine):
 
     async def start(self, launch: Launch) -> RunReport:
         """Begin a run, and wait until it ends or waits for somebody; a run that was begun in the same way goes on."""
-        begun = launch_json(launch)
+        begun = store.launch_json(launch)
         async with self._carrier_with_tables(launch.run) as runner:
             row = await self.asker.find(launch.run)
             if row is not None:
@@ -453,7 +441,7 @@ class DurableEngine(TracedEngine):
     async def schedule(self, name: str, clock: Clock, launch: Launch) -> Schedule:
         """Add a schedule: a worker begins its runs, with the plan that the program has now."""
         require_name(name)
-        return await self._of_schedules(lambda engine, _: schedules.add(engine, name, clock, launch_json(launch)))
+        return await self._of_schedules(lambda engine, _: schedules.add(engine, name, clock, store.launch_json(launch)))
 
     async def pause(self, name: str, *, paused: bool) -> Schedule:
         """Begin no run until it goes on."""

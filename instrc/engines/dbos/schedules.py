@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from time import time
 from typing import Final, cast
 
@@ -10,9 +11,11 @@ import sqlalchemy as sa
 from dbos import DBOSClient
 
 from instrc.engines.dbos import store
-from instrc.engines.schedules import Clock, Schedule, missing, taken
+from instrc.engines.schedules import Clock, Schedule, missing, renewed, taken
+from instrc.problems.problem import CompileError
 from instrc.runtime.engine import LaunchDocument
 from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import as_object
 
 _TABLE: Final = sa.Table(
     "instrc_schedules",
@@ -29,7 +32,8 @@ _TABLE: Final = sa.Table(
 
 def _schedule(row: sa.Row[tuple[object, ...]]) -> Schedule:
     found = row._mapping  # noqa: SLF001  -- its public name
-    return Schedule(found["name"], Clock(found["cron"], found["zone"]), found["program"], found["due"], found["last"])
+    clock, trouble = Clock(found["cron"], found["zone"]), as_object(loads(found["launch"])).get("trouble")
+    return Schedule(found["name"], clock, found["program"], found["due"], found["last"], cast("str | None", trouble))
 
 
 def _there(engine: sa.Engine) -> bool:
@@ -86,12 +90,16 @@ def trigger(engine: sa.Engine, client: DBOSClient, name: str) -> str:
 
 
 def begin_due(engine: sa.Engine, client: DBOSClient, goes_on: Callable[[str], bool], now: float) -> None:
-    """Begin what is due. A schedule whose last run goes on misses the tick; ticks that nobody saw become one."""
+    """Begin what is due. A schedule whose last run goes on misses the tick; ticks that nobody saw become one.
+
+    One whose program cannot be compiled any more misses it too, and says why.
+    """
     for each in schedules_of(engine):
         if each.due is None or each.due > now:
             continue
         if each.last is None or not goes_on(each.last):
-            _begin(engine, client, each, each.due)
+            with suppress(CompileError):  # noted with the schedule
+                _begin(engine, client, each, each.due)
         with engine.begin() as connection:  # of several workers only the first moves it on
             moved = sa.update(_TABLE).where(_TABLE.c.name == each.name, _TABLE.c.due == each.due)
             connection.execute(moved.values(due=each.clock.after(now)))
@@ -101,7 +109,17 @@ def _begin(engine: sa.Engine, client: DBOSClient, schedule: Schedule, moment: fl
     run = schedule.run_at(moment)
     with engine.connect() as connection:
         text = connection.execute(sa.select(_TABLE.c.launch).where(_TABLE.c.name == schedule.name)).scalar_one()
-    store.enqueue(client, cast("LaunchDocument", {**cast("LaunchDocument", loads(text)), "run": run}))
+    launch = as_object(loads(text))
+    launch.pop("trouble", None)
+    noted = sa.update(_TABLE).where(_TABLE.c.name == schedule.name)
+    try:
+        anew = renewed(as_object(launch["how"]), run)
+    except CompileError as error:
+        with engine.begin() as connection:
+            connection.execute(noted.values(launch=dumps({**launch, "trouble": str(error)}, indent=False)))
+        raise
+    begun = {**cast("LaunchDocument", launch), "run": run} if anew is None else store.launch_json(anew)
+    store.enqueue(client, begun)
     with engine.begin() as connection:
-        connection.execute(sa.update(_TABLE).where(_TABLE.c.name == schedule.name).values(last=run))
+        connection.execute(noted.values(last=run, launch=dumps(launch, indent=False)))
     return run

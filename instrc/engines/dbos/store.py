@@ -19,7 +19,7 @@ from instrc import problems
 from instrc.engines.event_writer import EventWriter
 from instrc.engines.stores import RunStore, store_of
 from instrc.problems.problem import CompileError
-from instrc.runtime.engine import LaunchDocument, UnreachableError
+from instrc.runtime.engine import Launch, LaunchDocument, UnreachableError
 from instrc.runtime.interpreter.documents import Result
 from instrc.runtime.models.partial import AnswerPart, TellPart
 from instrc.runtime.secrets import redacted
@@ -47,6 +47,18 @@ def close_engine(engine: sa.Engine) -> None:
             record.invalidate()
 
     left.dispose()  # what was given back between the two
+
+
+def launch_json(launch: Launch) -> LaunchDocument:
+    """Return what is kept of the beginning of a run."""
+    made: LaunchDocument = {
+        "run": launch.run,
+        "name": launch.name,
+        "plan": launch.plan,
+        "inputs": launch.inputs,
+        "how": launch.held_by("hold"),
+    }
+    return {**made, "entries": [*launch.entries]} if launch.entries else made
 
 
 def enqueue(client: DBOSClient, launch: LaunchDocument) -> None:

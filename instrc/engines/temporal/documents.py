@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import NotRequired, TypeAlias, TypedDict, Unpack, final
 
 from temporalio import workflow
@@ -19,6 +20,7 @@ from instrc.runtime.interpreter.documents import (
 )
 from instrc.runtime.journal import Journal, JournalEntry
 from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
+from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
 
 
@@ -73,7 +75,6 @@ class Tick(TypedDict):
     launch: Launched
     """Its run is that of the schedule: each tick has its own."""
     prefix: str
-    memo: JsonObject
 
 
 class RecordedRun(TypedDict):
@@ -166,11 +167,28 @@ AGAIN = "again"
 """An update: what holds the run is begun again."""
 REPORT, JOURNAL = "report", "journal"
 """Queries: how the run stands, and what is recorded of it, also when it has ended."""
+LATEST = "instrc-latest"
+"""The activity that compiles the program of a schedule at a tick."""
 ACTIVITIES = {"model": "instrc-model", "activity": "instrc-activity", "fire": "instrc-fire"}
 """The activities of Temporal, by the kind of effect."""
 PLAN_ATTRIBUTE, STATUS_ATTRIBUTE = "InstrcPlan", "InstrcStatus"
 NO_QUESTION, REJECTED = "no-such-question", "rejected-answer"
 """The types of the errors of an update."""
+
+
+def digest_of(*parts: Json) -> str:
+    """Return a short text that is equal for equal parts."""
+    return sha256(dumps([*parts], indent=False).encode()).hexdigest()
+
+
+def pinned(begun: Launched) -> str:
+    """Return what is equal for runs that have begun in the same way."""
+    return digest_of(begun["plan"]["digest"], begun["inputs"])
+
+
+def memo_of(begun: Launched) -> JsonObject:
+    """Return what the server can tell of a run without its workers."""
+    return {"name": begun["name"], "how": begun["how"], "begun": pinned(begun)}
 
 
 def run_of_tick(name: str, workflow_id: str) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 from typing import cast
 
 import temporalio.client as sdk
 from temporalio.api.common.v1 import Payload
+from temporalio.exceptions import ActivityError
 from temporalio.service import RPCError, RPCStatusCode
 
-from instrc.engines.schedules import Clock, Schedule, misread, missing, taken
+from instrc.engines.schedules import Clock, Schedule, misread, missing, renewed, taken
 from instrc.engines.temporal import documents
 from instrc.engines.temporal.connection import trouble
 
@@ -21,7 +23,23 @@ async def schedules_of(client: sdk.Client, prefix: str) -> list[Schedule]:
     with trouble():
         names = [each.id.removeprefix(prefix) async for each in await client.list_schedules() if each.id.startswith(prefix)]
         found = [(name, await client.get_schedule_handle(prefix + name).describe()) for name in sorted(names)]
-        return [await _schedule(name, each) for name, each in found if _is_ours(each)]
+        return [await _with_trouble(client, each, await _schedule(name, each)) for name, each in found if _is_ours(each)]
+
+
+async def _with_trouble(client: sdk.Client, described: sdk.ScheduleDescription, schedule: Schedule) -> Schedule:
+    """Say what the latest tick has failed with."""
+    if schedule.last is None or not (await described.memo()).get("latest"):
+        return schedule
+    action = cast("sdk.ScheduleActionExecutionStartWorkflow", described.info.recent_actions[-1].action)
+    tick = client.get_workflow_handle(action.workflow_id)
+    if (await tick.describe()).status != sdk.WorkflowExecutionStatus.FAILED:
+        return schedule
+    try:
+        await tick.result()
+    except sdk.WorkflowFailureError as error:
+        cause = error.cause.cause if isinstance(error.cause, ActivityError) else error.cause
+        return replace(schedule, last=None, trouble=str(cause))
+    return schedule
 
 
 async def add(client: sdk.Client, queue: str, name: str, clock: Clock, tick: documents.Tick) -> Schedule:
@@ -32,7 +50,12 @@ async def add(client: sdk.Client, queue: str, name: str, clock: Clock, tick: doc
     key = tick["prefix"] + name
     action = sdk.ScheduleActionStartWorkflow(documents.TICK, tick, id=key, task_queue=queue)
     spec = sdk.ScheduleSpec(cron_expressions=crons, time_zone_name=clock.zone)
-    about = {"cron": clock.cron, "zone": clock.zone, "program": tick["launch"]["name"]}
+    about = {
+        "cron": clock.cron,
+        "zone": clock.zone,
+        "program": tick["launch"]["name"],
+        "latest": "latest" in tick["launch"]["how"],
+    }
     with trouble():
         try:
             handle = await client.create_schedule(key, sdk.Schedule(action, spec), memo=about)
@@ -61,6 +84,16 @@ async def remove(client: sdk.Client, prefix: str, name: str) -> None:
     """Remove a schedule."""
     with _of(client, prefix, name) as handle:
         await handle.delete()
+
+
+def begun_at(begun: documents.Launched, run: str) -> documents.Launched:
+    """Return what the workflow of a run of a schedule begins with; `CompileError` if its program cannot be compiled anew."""
+    anew = renewed(begun["how"], run)
+    if anew is None:
+        return {**begun, "run": run}
+    how = anew.held_by("hold")
+    digest = documents.digest_of(anew.plan["digest"], how)
+    return {**begun, "run": run, "plan": anew.plan, "inputs": anew.inputs, "how": how, "digest": digest}
 
 
 async def tick_of(client: sdk.Client, prefix: str, name: str) -> tuple[Schedule, documents.Tick]:

@@ -9,7 +9,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 from time import time
@@ -56,7 +55,6 @@ from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Again, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.runtime.traces import Event, Sink, forget_trace, join_sinks
-from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
 
 # How the runs on a server stand, as its workers say; nothing is changed.
@@ -217,21 +215,20 @@ class TemporalEngine(TracedEngine):
             await self._begin(client, begun)
         except WorkflowAlreadyStartedError:
             described = await (await self._reader()).described(launch.run)
-            if (await described.memo()).get("begun") != _pinned(begun):
+            if (await described.memo()).get("begun") != documents.pinned(begun):
                 raise CompileError([problems.runs.RunExists(run=launch.run)]) from None
         return await ask_people(self, await self._attend(launch.run), self.people)
 
     async def _launched(self, launch: Launch) -> documents.Launched:
         """Return what the workflow of a run begins with."""
         client, how = await self._client(), launch.held_by("hold")
-        digest = sha256(dumps([launch.plan["digest"], how], indent=False).encode()).hexdigest()
         begun: documents.Launched = {
             "run": launch.run,
             "name": launch.name,
             "plan": launch.plan,
             "inputs": launch.inputs,
             "how": how,
-            "digest": digest,
+            "digest": documents.digest_of(launch.plan["digest"], how),
             "heartbeat": self.heartbeat,
             "events": self.events,
         }
@@ -250,7 +247,7 @@ class TemporalEngine(TracedEngine):
                 begun,
                 id=self.prefix + begun["run"],
                 task_queue=self.queue,
-                memo=_memo(begun),
+                memo=documents.memo_of(begun),
                 id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
             )
@@ -406,7 +403,7 @@ class TemporalEngine(TracedEngine):
         """Add a schedule: the server begins its runs, with the plan that the program has now."""
         require_name(name)
         begun = await self._launched(replace(launch, run=name))
-        tick: documents.Tick = {"launch": begun, "prefix": self.prefix, "memo": _memo(begun)}
+        tick: documents.Tick = {"launch": begun, "prefix": self.prefix}
         return await schedules.add(await self._client(), self.queue, name, clock, tick)
 
     async def pause(self, name: str, *, paused: bool) -> Schedule:
@@ -422,7 +419,7 @@ class TemporalEngine(TracedEngine):
         found, tick = await schedules.tick_of(await self._client(), self.prefix, name)
         run = found.run_at(time())
         with suppress(WorkflowAlreadyStartedError):  # in the same second
-            await self._begin(await self._client(), {**tick["launch"], "run": run})
+            await self._begin(await self._client(), schedules.begun_at(tick["launch"], run))
         return run
 
     # --- traces ---------------------------------------------------------------------------------------------------------------
@@ -503,15 +500,6 @@ class TemporalEngine(TracedEngine):
             finally:
                 ended.cancel()
                 await asyncio.gather(ended, return_exceptions=True)
-
-
-def _memo(begun: documents.Launched) -> JsonObject:
-    """Return what the server can tell of a run without its workers."""
-    return {"name": begun["name"], "how": begun["how"], "begun": _pinned(begun)}
-
-
-def _pinned(begun: documents.Launched) -> str:
-    return sha256(dumps([begun["plan"]["digest"], begun["inputs"]], indent=False).encode()).hexdigest()
 
 
 def _refusal(error: WorkflowUpdateFailedError, run: str, step: str) -> CompileError:

@@ -17,6 +17,7 @@ from temporalio.worker import Worker, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from instrc.engines.temporal import documents
+from instrc.engines.temporal.schedules import begun_at
 from instrc.engines.temporal.workflow import RunWorkflow, TickWorkflow
 from instrc.problems.problem import CompileError
 from instrc.runtime.effects import Effects
@@ -60,7 +61,7 @@ class Carrying:
     @property
     def all(self) -> list[Callable[..., object]]:
         """What a worker registers."""
-        return [self.model, self.activity, self.fire]
+        return [self.model, self.activity, self.fire, self.latest]
 
     @temporal.defn(name=documents.ACTIVITIES["model"])
     async def model(self, given: documents.Effect) -> documents.ActivityOutcome:
@@ -76,6 +77,14 @@ class Carrying:
     async def fire(self, given: documents.Effect) -> documents.ActivityOutcome:
         """Call an activity whose result nobody waits for."""
         return await self._carry_out(given)
+
+    @temporal.defn(name=documents.LATEST)
+    async def latest(self, begun: documents.Launched) -> documents.Launched:
+        """Compile the program of a schedule as it is now."""
+        try:
+            return await asyncio.to_thread(begun_at, begun, begun["run"])
+        except CompileError as error:
+            raise ApplicationError(redacted(str(error)), non_retryable=True) from None
 
     async def _carry_out(self, given: documents.Effect) -> documents.ActivityOutcome:
         beating = asyncio.ensure_future(_beat())

@@ -470,6 +470,9 @@ class RunWorkflow:
         self.note("running")
 
 
+_TO_COMPILE = timedelta(minutes=5)
+
+
 @workflow.defn(name=documents.TICK)
 class TickWorkflow:
     """A tick of a schedule: it lasts as long as its run, so that the next one is left out meanwhile."""
@@ -479,12 +482,16 @@ class TickWorkflow:
         """Begin the run, and wait for its end."""
         run = documents.run_of_tick(tick["launch"]["run"], workflow.info().workflow_id)
         launch: documents.Launched = {**tick["launch"], "run": run}
+        if "latest" in launch["how"]:
+            launch = await workflow.execute_activity(
+                documents.LATEST, launch, result_type=documents.Launched, start_to_close_timeout=_TO_COMPILE, retry_policy=_RETRY
+            )
         with suppress(ChildWorkflowError, WorkflowAlreadyStartedError):  # it was cancelled, or somebody has begun it
             await workflow.execute_child_workflow(
                 documents.WORKFLOW,
                 launch,
                 id=tick["prefix"] + run,
-                memo=tick["memo"],
+                memo=documents.memo_of(launch),
                 parent_close_policy=workflow.ParentClosePolicy.ABANDON,
             )
 

@@ -116,3 +116,46 @@ def test_of_each_tick_one_run_begins_and_none_beside_one_that_goes_on(
     assert len(set(asyncio.run(looks(2)))) == 2
     client.destroy()
     engine.dispose()
+
+
+def test_with_latest_each_tick_compiles_the_program_and_says_what_is_wrong_with_it(
+    tmp_path: Path, postgres_server: Database, prepared_database: str
+) -> None:
+    url = postgres_server.fresh(prepared_database)
+    place = ["--store", url]
+    (tmp_path / "ask.aug").write_text(PROGRAM)
+    assert said(tmp_path, "schedule", "add", "daily", "ask.aug", *ALWAYS, "--latest", *place).returncode == 0
+    engine = sa.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    client = store.client_of(engine)
+    now = time()
+
+    def plans_after_a_tick() -> list[str]:
+        nonlocal now
+        now += 60
+        schedules.begin_due(engine, client, lambda _run: False, now)
+        rows = client.list_workflows(name=store.WORKFLOW, sort_desc=True)
+        return [row.input["args"][0]["plan"]["digest"] for row in rows]
+
+    before = plans_after_a_tick()
+    (tmp_path / "ask.aug").write_text("input prompt;\nNobody(prompt")
+    assert plans_after_a_tick() == before, "a program that is no longer one begins nothing"
+    said_of_it = loads(said(tmp_path, "schedule", "list", "--json", *place).stdout)
+    assert "ask.aug:2:14: missing-closing-bracket: `)` is missing here" in said_of_it["trouble"]
+    assert said_of_it["due"] > now
+    assert "the last tick began no run: " in said(tmp_path, "schedule", "list", *place).stdout
+    refused = said(tmp_path, "schedule", "trigger", "daily", *place)
+    assert refused.returncode == 1
+    assert "`)` is missing here" in refused.stderr
+    (tmp_path / "ask.aug").write_text(PROGRAM.replace("Approve_User", "Confirm_User"))
+    [after, *others] = plans_after_a_tick()
+    assert others == before
+    assert after != before[0]
+    assert "trouble" not in loads(said(tmp_path, "schedule", "list", "--json", *place).stdout)
+    client.destroy()
+    engine.dispose()
+
+
+def test_the_standard_input_cannot_be_compiled_at_each_tick(tmp_path: Path) -> None:
+    refused = said(tmp_path, "schedule", "add", "daily", "-", *ALWAYS, "--latest", "--store", "postgresql://nowhere/runs")
+    assert refused.returncode == 2
+    assert "needs a file" in refused.stderr
