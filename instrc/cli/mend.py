@@ -130,6 +130,6 @@ def delete_command(
     Its trace, and the runs below it, are deleted too.
     """
     with options.exit_on_problems(shape):
-        running.delete_run(run, store, engine_name)
+        running.run_to_end(running.engine(store, engine_name, run=run).delete(run))
     if not quiet:
         write_error(f"{run} is deleted\n")

@@ -80,15 +80,6 @@ def store_place(store: Path | None) -> str:
     return os.fspath(store or read_settings(Path()).run.get("store", USUAL_FOLDER))
 
 
-def delete_run(run: str, store: Path | None, name: str | None) -> None:
-    """Delete a run that has ended, and what a service keeps of it: votes and comments of people."""
-    run_to_end(engine(store, name, run=run).delete(run))
-    if find_spec("sqlalchemy") is not None:  # without it there was no service
-        from instrc.server.records import forget_run
-
-        forget_run(store_place(store), run)
-
-
 _engines: list[Engine] = []
 """Engines of this command; those that hold a store give it free when the command ends."""
 

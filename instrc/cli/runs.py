@@ -12,7 +12,7 @@ import typer
 
 from instrc.cli.options import EngineName, OutputFile, ProblemFormat, Quiet, RunId, Store, exit_on_problems, refuse_use
 from instrc.cli.output import PROBLEMS, Format, deliver_text, show, verdict
-from instrc.cli.running import delete_run, deliver, engine, report_as_json, run_to_end, step_asked, store_place
+from instrc.cli.running import deliver, engine, report_as_json, run_to_end, step_asked, store_place
 from instrc.cli.terminal import write, write_error, write_report
 from instrc.runtime.traces import read_events, spans_of, usage_in
 from instrc.text.jsontext import dumps
@@ -62,7 +62,7 @@ def runs_command(
         if prune:
             old = [report for report in reports if report.is_older(_kept())]
             for report in old:
-                delete_run(report.run, store, engine_name)
+                run_to_end(engine(store, engine_name, run=report.run).delete(report.run))
             write_error(f"{len(old)} runs are deleted, {len(reports) - len(old)} are kept\n")
             return
         lines = [(report, 0) for report in reports]

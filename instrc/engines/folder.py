@@ -13,6 +13,7 @@ from typing import Unpack, cast
 
 from instrc import problems
 from instrc.engines.memory import LiveRun, StoredRun, journal_of, questions_of
+from instrc.engines.stores import forget_beside
 from instrc.problems.problem import CompileError
 from instrc.runtime.effects import Invention
 from instrc.runtime.engine import (
@@ -35,7 +36,7 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Journal, begun
 from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
-from instrc.runtime.traces import Event, forget_trace
+from instrc.runtime.traces import Event
 from instrc.text.callers import warn_caller
 from instrc.text.files import read_whole
 from instrc.text.jsontext import dumps, loads
@@ -152,7 +153,7 @@ class FolderEngine(TracedEngine):
         require_ended(_report(self._load(run)))
         if self.folder is not None:
             (self.folder / "runs" / f"{run}.json").unlink(missing_ok=True)
-            forget_trace(self.folder, run)
+            await asyncio.to_thread(forget_beside, run, self.folder, self.folder)
 
     async def _proceed(self, saved: RunFile, first: Callable[[LiveRun], None] | None = None, *, again: bool = False) -> RunReport:
         if saved["cancelled"] and not again:

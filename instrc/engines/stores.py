@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import stat
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from instrc import problems
 from instrc.problems.problem import CompileError
+from instrc.runtime.traces import forget_trace
 
 if TYPE_CHECKING:
     import sqlalchemy as sa  # the extra `durable`
@@ -142,6 +143,13 @@ def store_of(place: str | os.PathLike[str] | None) -> RunStore:
     module, _, name = STORES[scheme_of(place)].partition(":")
     made: RunStore = getattr(import_module(module), name)(place)
     return made
+
+
+def forget_beside(run: str, folder: Path, place: str | os.PathLike[str]) -> None:
+    """Delete what lies beside a run that is deleted: its trace in a folder, and what a service at the place has noted of it."""
+    forget_trace(folder, run)
+    with suppress(ModuleNotFoundError):  # without SQLAlchemy there was no service
+        import_module("instrc.engines.service_tables").forget_run(place, run)
 
 
 def shared_place(place: str) -> SharedPlace:

@@ -12,158 +12,29 @@ from time import time
 from typing import Final, Literal, TypeAlias, cast
 
 import sqlalchemy as sa
-from sqlalchemy.types import TypeDecorator
 
-from instrc.engines.dbos.sqlite import SqliteStore
 from instrc.engines.dbos.store import close_engine, trouble, write_in_order
-from instrc.engines.stores import RunStore, scheme_of, store_of
+from instrc.engines.service_tables import (
+    AUDIT,
+    CANDIDATES,
+    CLAIMS,
+    CURSORS,
+    DELETED,
+    FEED,
+    KEYS,
+    METADATA,
+    NONCES,
+    QUESTIONS,
+    REQUESTS,
+    RUNS,
+    TABLES,
+    VOTES,
+    forget,
+    service_store,
+)
 from instrc.runtime.engine import Question, RunReport
 from instrc.server.approvals import Vote, approval_of, digest_of
-from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject
-
-FILE: Final = "server.sqlite"
-"""In the folder of a store that is no database of its own."""
-DELETED: Final = "deleted"
-"""The status of a run that was deleted: it is known that there was one, and nothing else."""
-
-
-class JsonColumn(TypeDecorator[Json]):
-    """A value of JSON as text: exact numbers, keys in their order."""
-
-    impl = sa.Text
-    cache_ok = True
-
-    def process_bind_param(self, value: Json, _dialect: object) -> str:
-        """Write a value."""
-        return dumps(value, indent=False)
-
-    def process_result_value(self, value: str | None, _dialect: object) -> Json:
-        """Read a value."""
-        return None if value is None else loads(value)
-
-
-_META = sa.MetaData()
-_NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
-RUNS = sa.Table(
-    "instrc_index",
-    _META,
-    sa.Column("run", sa.Text, primary_key=True),
-    sa.Column("program", sa.Text, nullable=False),
-    sa.Column("status", sa.String(16), nullable=False),
-    sa.Column("began", sa.Float, nullable=False),
-    sa.Column("ended", sa.Float),
-    sa.Column("starter", sa.Text),
-    sa.Column("seen", sa.Float, nullable=False),
-    sa.Index("instrc_index_status", "status", "began", "run"),
-    sa.Index("instrc_index_program", "program", "began", "run"),
-    sa.Index("instrc_index_began", "began", "run"),
-)
-METADATA = sa.Table(
-    "instrc_metadata",
-    _META,
-    sa.Column("run", sa.Text, primary_key=True),
-    sa.Column("key", sa.Text, primary_key=True),
-    sa.Column("value", sa.Text, nullable=False),
-    sa.Index("instrc_metadata_value", "key", "value", "run"),
-)
-QUESTIONS = sa.Table(
-    "instrc_questions",
-    _META,
-    sa.Column("run", sa.Text, primary_key=True),
-    sa.Column("question", sa.Text, primary_key=True),
-    sa.Column("program", sa.Text, nullable=False),
-    sa.Column("by", sa.String(8), nullable=False),
-    sa.Column("steps", JsonColumn, nullable=False),
-    sa.Column("show", JsonColumn, nullable=False),
-    sa.Column("schema", JsonColumn, nullable=False),
-    sa.Column("opened", sa.Float, nullable=False),
-    sa.Column("due", sa.Float),
-    sa.Index("instrc_questions_opened", "opened", "run", "question"),
-    sa.Index("instrc_questions_due", "due"),
-)
-CANDIDATES = sa.Table(
-    "instrc_candidates",
-    _META,
-    sa.Column("who", sa.Text, primary_key=True),
-    sa.Column("opened", sa.Float, primary_key=True),
-    sa.Column("run", sa.Text, primary_key=True),
-    sa.Column("question", sa.Text, primary_key=True),
-)
-"""Who may answer a question: a name, `group:NAME`, or `*`; in the order in which they were opened."""
-CLAIMS = sa.Table(
-    "instrc_claims",
-    _META,
-    sa.Column("run", sa.Text, primary_key=True),
-    sa.Column("question", sa.Text, primary_key=True),
-    sa.Column("who", sa.Text, nullable=False),
-    sa.Column("until", sa.Float, nullable=False),
-)
-VOTES = sa.Table(
-    "instrc_votes",
-    _META,
-    sa.Column("run", sa.Text, primary_key=True),
-    sa.Column("question", sa.Text, primary_key=True),
-    sa.Column("who", sa.Text, primary_key=True),
-    sa.Column("means", sa.String(8), nullable=False),
-    sa.Column("at", sa.Float, nullable=False),
-    sa.Column("data", JsonColumn, nullable=False),
-    sa.Column("comment", sa.Text),
-)
-"""What each person has answered; kept when the question is closed."""
-REQUESTS = sa.Table(
-    "instrc_requests",
-    _META,
-    sa.Column("key", sa.Text, primary_key=True),
-    sa.Column("digest", sa.String(64), nullable=False),
-    sa.Column("run", sa.Text, nullable=False),
-    sa.Column("at", sa.Float, nullable=False),
-)
-"""Idempotency keys, each with the run that it began."""
-FEED = sa.Table(
-    "instrc_feed",
-    _META,
-    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
-    sa.Column("at", sa.Float, nullable=False),
-    sa.Column("kind", sa.String(32), nullable=False),
-    sa.Column("run", sa.Text, nullable=False),
-    sa.Column("program", sa.Text, nullable=False),
-    sa.Column("body", JsonColumn, nullable=False),
-)
-"""What has happened to runs, in order: it is what is streamed of all runs, and what webhooks send."""
-AUDIT = sa.Table(
-    "instrc_audit",
-    _META,
-    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
-    sa.Column("at", sa.Float, nullable=False),
-    sa.Column("who", sa.Text, nullable=False),
-    sa.Column("means", sa.String(8), nullable=False),
-    sa.Column("action", sa.String(32), nullable=False),
-    sa.Column("run", sa.Text),
-    sa.Column("question", sa.Text),
-    sa.Column("digest", sa.String(64)),
-)
-"""Who did what, by what means; of what they sent only a digest. Nothing is ever changed in it."""
-KEYS = sa.Table(
-    "instrc_keys",
-    _META,
-    sa.Column("id", sa.String(32), primary_key=True),
-    sa.Column("hash", sa.String(64), nullable=False),
-    sa.Column("name", sa.Text, nullable=False),
-    sa.Column("roles", JsonColumn, nullable=False),
-    sa.Column("groups", JsonColumn, nullable=False),
-    sa.Column("made", sa.Float, nullable=False),
-    sa.Column("expires", sa.Float),
-    sa.Column("used", sa.Float),
-)
-"""API keys, by a digest each."""
-NONCES = sa.Table(
-    "instrc_nonces", _META, sa.Column("nonce", sa.String(64), primary_key=True), sa.Column("at", sa.Float, nullable=False)
-)
-"""Signed links that were used."""
-CURSORS = sa.Table(
-    "instrc_cursors", _META, sa.Column("name", sa.String(32), primary_key=True), sa.Column("value", sa.Text, nullable=False)
-)
 
 ChangeKind: TypeAlias = Literal[
     "run.started",
@@ -243,30 +114,6 @@ class Opening:
     due: float | None = None
 
 
-def forget_run(place: str, run: str) -> None:
-    """Delete what a service keeps of a run, if there ever was a service at this place: for those who delete runs beside it."""
-    store = _store_at(place)
-    if not store.exists():
-        return
-    with trouble(store):
-        engine = store.open()
-        try:
-            is_there = sa.inspect(engine).has_table(RUNS.name)
-        finally:
-            close_engine(engine)
-    if is_there:
-        records = Records(place)
-        try:
-            if (row := records.run(run)) is not None:
-                records.forget(run, row.program)
-        finally:
-            records.close()
-
-
-def _store_at(place: str) -> RunStore:
-    return store_of(place) if scheme_of(place) else SqliteStore(place, FILE)
-
-
 Listener: TypeAlias = Callable[[sa.Connection, RunChange], None]
 """Is told of each change, in the transaction in which it is written."""
 
@@ -277,10 +124,10 @@ class Records:
     def __init__(self, place: str | None) -> None:
         self._folder = mkdtemp(prefix="instrc-") if place is None else None
         place = place or str(self._folder)  # SQLite in memory has one connection, which threads cannot share
-        store = _store_at(place)
+        store = service_store(place)
         with trouble(store):
             self.engine: sa.Engine = store.open()
-            _META.create_all(self.engine)
+            TABLES.create_all(self.engine)
         self.listeners: list[Listener] = []
 
     def close(self) -> None:
@@ -403,13 +250,10 @@ class Records:
         with self.engine.begin() as connection:
             return self._tell(connection, [change])
 
-    def forget(self, run: str, program: str) -> list[RunChange]:
-        """Delete what is kept of a run; that there was one stays known, and so does the audit log."""
+    def forget(self, run: str) -> None:
+        """Delete what is kept of a run, if its engine has not; that there was one stays known, and so does the audit log."""
         with self.engine.begin() as connection:
-            for table in (QUESTIONS, CANDIDATES, CLAIMS, VOTES, METADATA):
-                connection.execute(sa.delete(table).where(table.c.run == run))
-            connection.execute(sa.update(RUNS).where(RUNS.c.run == run).values(status=DELETED))
-            return self._tell(connection, [RunChange("run.deleted", run, program)])
+            forget(connection, run)
 
     def run(self, run: str) -> RunRow | None:
         """Return what the index knows of a run."""

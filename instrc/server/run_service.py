@@ -16,6 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from instrc import problems
 from instrc.engines.launch import Launcher, forked
 from instrc.engines.prepare import inputs_schema, output_schema
+from instrc.engines.service_tables import DELETED
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.suggest import nearest
 from instrc.runtime.activities import complaints
@@ -27,7 +28,6 @@ from instrc.server.access import Caller, Role
 from instrc.server.approvals import Approval, Vote, approval_of, digest_of
 from instrc.server.identity import Signer, link_word, refuse_unknown
 from instrc.server.records import (
-    DELETED,
     Beginning,
     Opening,
     QuestionRow,
@@ -277,7 +277,8 @@ class RunService:
         report = await self._seen(caller, run)
         caller.require("operator", report.name, f"delete runs of `{report.name}`")
         await self.engine.delete(run)
-        self._wake(await asyncio.to_thread(self.records.forget, run, report.name))
+        await asyncio.to_thread(self.records.forget, run)  # they may be elsewhere than the runs
+        self.hub.wake(run)
         await self._audit(caller, "delete", run)
 
     async def _operate(self, caller: Caller, run: str, action: str, work: Callable[[], Awaitable[RunReport]]) -> RunInfo:

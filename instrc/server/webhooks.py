@@ -23,10 +23,11 @@ from httpcore._backends.auto import AutoBackend
 from standardwebhooks import Webhook
 
 from instrc import problems
+from instrc.engines.service_tables import JsonColumn
 from instrc.problems.problem import CompileError
 from instrc.server.access import ALL, Caller
 from instrc.server.operations import Call, Endpoint, RequestData, ResponseData, refuse
-from instrc.server.records import JsonColumn, Records, RunChange
+from instrc.server.records import Records, RunChange
 from instrc.server.run_service import RunService
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_text, as_texts

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from serving import ANN, ANSWER, BOB, BOSS, RunService, asking, on, service, settled
 
-from instrc import CompileError
+from instrc import CompileError, find_run
 from instrc.cli import main
 from instrc.runtime.retry import RetryOptions
 from instrc.server.approvals import Vote  # written as by a process that has ended then
@@ -87,9 +87,10 @@ def test_a_claim_holds_as_long_as_the_program_says(tmp_path: Path) -> None:
     on(service(tmp_path, long=asking(**{"x-claim": "PT2H"}), usual=asking(**{"x-claim": "soon"})), body)
 
 
-@pytest.mark.parametrize("command", [["delete"], ["runs", "--prune"]])
-def test_a_command_that_deletes_a_run_deletes_what_people_have_written_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+@pytest.mark.parametrize("engine", ["memory", "durable"])
+@pytest.mark.parametrize("command", [["delete"], ["runs", "--prune"], []], ids=["delete", "prune", "python"])
+def test_a_run_that_is_deleted_takes_what_people_have_written_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], engine: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text('[tool.instrc.run]\nkeep = "PT0S"\n')
@@ -100,8 +101,11 @@ def test_a_command_that_deletes_a_run_deletes_what_people_have_written_too(
         await settled(made, run, "done")
         return run
 
-    run = on(service(tmp_path / ".instrc", name="durable", records=str(tmp_path / ".instrc")), body)
-    assert main([*command, run] if command == ["delete"] else command) == 0
+    run = on(service(tmp_path / ".instrc", name=engine, records=str(tmp_path / ".instrc")), body)
+    if command:
+        assert main([*command, run] if command == ["delete"] else command) == 0
+    else:
+        find_run(run, engine=engine).delete()
     made = Records(str(tmp_path / ".instrc"))
     try:
         assert made.votes(run) == {}

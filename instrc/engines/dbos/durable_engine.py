@@ -21,7 +21,7 @@ from instrc.engines.dbos.carrying import journal_of, recorded_entries
 from instrc.engines.dbos.runner import LOST, POLL, Runner
 from instrc.engines.event_writer import EventWriter
 from instrc.engines.schedules import Clock, Schedule, require_name
-from instrc.engines.stores import RunStore, store_of
+from instrc.engines.stores import USUAL_FOLDER, RunStore, forget_beside, store_of
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import complaints
 from instrc.runtime.effects import Effects
@@ -46,7 +46,7 @@ from instrc.runtime.interpreter.documents import Author, Outcome, PinnedPlan, St
 from instrc.runtime.journal import Journal
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.retry import RetryOptions, retry_of
-from instrc.runtime.traces import Event, Sink, forget_trace, join_sinks
+from instrc.runtime.traces import Event, Sink, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
 # How the runs of a store stand, from what is recorded of them; nothing is written.
@@ -185,7 +185,8 @@ class DurableEngine(TracedEngine):
     """Runs in a store that outlives this process; with `keep="open"` no traces are written."""
 
     def __init__(self, where: Path | str | None, equip: Equip, **options: Unpack[EngineOptions]) -> None:
-        self.location: RunStore = store_of(where)
+        self.place: Path | str = where or USUAL_FOLDER
+        self.location: RunStore = store_of(self.place)
         self.asker: StoreClient = StoreClient(self.location)
         self._parts: store.PartExchange = store.PartExchange(self.asker.db)
         super().__init__(self.location.folder, equip, {**options, "parts": self._parts.beside(options.get("parts"))})
@@ -365,7 +366,7 @@ class DurableEngine(TracedEngine):
         await asyncio.to_thread(self._events.flush)
         with store.trouble(self.location):
             await asyncio.to_thread(store.forget, self.asker.db(), runs)
-        forget_trace(self.location.folder, run)
+        await asyncio.to_thread(forget_beside, run, self.location.folder, self.place)
 
     async def reach(self) -> None:
         """Make sure that the server of a database answers; an `UnreachableError` if it does not.

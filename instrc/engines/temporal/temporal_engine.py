@@ -30,7 +30,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from instrc import problems
 from instrc.engines.schedules import Clock, Schedule, require_name
-from instrc.engines.stores import USUAL_FOLDER, shared_place
+from instrc.engines.stores import USUAL_FOLDER, forget_beside, shared_place
 from instrc.engines.temporal import documents, schedules
 from instrc.engines.temporal.connection import LATE, connected, has_search_attributes, trouble
 from instrc.engines.temporal.worker import SharedWorker, serving
@@ -54,7 +54,7 @@ from instrc.runtime.engine import (
 from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Again, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.retry import RetryOptions, retry_of
-from instrc.runtime.traces import Event, Sink, forget_trace, join_sinks
+from instrc.runtime.traces import Event, Sink, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
 # How the runs on a server stand, as its workers say; nothing is changed.
@@ -389,7 +389,7 @@ class TemporalEngine(TracedEngine):
                     execution = WorkflowExecution(workflow_id=row.id, run_id=row.run_id)
                     asked = DeleteWorkflowExecutionRequest(namespace=client.namespace, workflow_execution=execution)
                     await client.workflow_service.delete_workflow_execution(asked)
-        forget_trace(self.place, run)
+        await asyncio.to_thread(forget_beside, run, self.place, self.place)
         if self._traces is not None:
             await asyncio.to_thread(self._traces.forget, run)
 

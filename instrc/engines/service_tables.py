@@ -1,0 +1,192 @@
+"""The tables that a service keeps beside the runs of a store; a run that is deleted is deleted there as well."""
+
+from __future__ import annotations
+
+import os
+from time import time
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy.types import TypeDecorator
+
+from instrc.engines.dbos.sqlite import SqliteStore
+from instrc.engines.dbos.store import close_engine, trouble, write_in_order
+from instrc.engines.stores import RunStore, scheme_of, store_of
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json
+
+FILE: Final = "server.sqlite"
+"""In the folder of a store that is no database of its own."""
+DELETED: Final = "deleted"
+"""The status of a run that was deleted: it is known that there was one, and nothing else."""
+
+
+class JsonColumn(TypeDecorator[Json]):
+    """A value of JSON as text: exact numbers, keys in their order."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Json, _dialect: object) -> str:
+        """Write a value."""
+        return dumps(value, indent=False)
+
+    def process_result_value(self, value: str | None, _dialect: object) -> Json:
+        """Read a value."""
+        return None if value is None else loads(value)
+
+
+TABLES = sa.MetaData()
+_NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+RUNS = sa.Table(
+    "instrc_index",
+    TABLES,
+    sa.Column("run", sa.Text, primary_key=True),
+    sa.Column("program", sa.Text, nullable=False),
+    sa.Column("status", sa.String(16), nullable=False),
+    sa.Column("began", sa.Float, nullable=False),
+    sa.Column("ended", sa.Float),
+    sa.Column("starter", sa.Text),
+    sa.Column("seen", sa.Float, nullable=False),
+    sa.Index("instrc_index_status", "status", "began", "run"),
+    sa.Index("instrc_index_program", "program", "began", "run"),
+    sa.Index("instrc_index_began", "began", "run"),
+)
+METADATA = sa.Table(
+    "instrc_metadata",
+    TABLES,
+    sa.Column("run", sa.Text, primary_key=True),
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),
+    sa.Index("instrc_metadata_value", "key", "value", "run"),
+)
+QUESTIONS = sa.Table(
+    "instrc_questions",
+    TABLES,
+    sa.Column("run", sa.Text, primary_key=True),
+    sa.Column("question", sa.Text, primary_key=True),
+    sa.Column("program", sa.Text, nullable=False),
+    sa.Column("by", sa.String(8), nullable=False),
+    sa.Column("steps", JsonColumn, nullable=False),
+    sa.Column("show", JsonColumn, nullable=False),
+    sa.Column("schema", JsonColumn, nullable=False),
+    sa.Column("opened", sa.Float, nullable=False),
+    sa.Column("due", sa.Float),
+    sa.Index("instrc_questions_opened", "opened", "run", "question"),
+    sa.Index("instrc_questions_due", "due"),
+)
+CANDIDATES = sa.Table(
+    "instrc_candidates",
+    TABLES,
+    sa.Column("who", sa.Text, primary_key=True),
+    sa.Column("opened", sa.Float, primary_key=True),
+    sa.Column("run", sa.Text, primary_key=True),
+    sa.Column("question", sa.Text, primary_key=True),
+)
+"""Who may answer a question: a name, `group:NAME`, or `*`; in the order in which they were opened."""
+CLAIMS = sa.Table(
+    "instrc_claims",
+    TABLES,
+    sa.Column("run", sa.Text, primary_key=True),
+    sa.Column("question", sa.Text, primary_key=True),
+    sa.Column("who", sa.Text, nullable=False),
+    sa.Column("until", sa.Float, nullable=False),
+)
+VOTES = sa.Table(
+    "instrc_votes",
+    TABLES,
+    sa.Column("run", sa.Text, primary_key=True),
+    sa.Column("question", sa.Text, primary_key=True),
+    sa.Column("who", sa.Text, primary_key=True),
+    sa.Column("means", sa.String(8), nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("data", JsonColumn, nullable=False),
+    sa.Column("comment", sa.Text),
+)
+"""What each person has answered; kept when the question is closed."""
+REQUESTS = sa.Table(
+    "instrc_requests",
+    TABLES,
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("digest", sa.String(64), nullable=False),
+    sa.Column("run", sa.Text, nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
+)
+"""Idempotency keys, each with the run that it began."""
+FEED = sa.Table(
+    "instrc_feed",
+    TABLES,
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("kind", sa.String(32), nullable=False),
+    sa.Column("run", sa.Text, nullable=False),
+    sa.Column("program", sa.Text, nullable=False),
+    sa.Column("body", JsonColumn, nullable=False),
+)
+"""What has happened to runs, in order: it is what is streamed of all runs, and what webhooks send."""
+AUDIT = sa.Table(
+    "instrc_audit",
+    TABLES,
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("who", sa.Text, nullable=False),
+    sa.Column("means", sa.String(8), nullable=False),
+    sa.Column("action", sa.String(32), nullable=False),
+    sa.Column("run", sa.Text),
+    sa.Column("question", sa.Text),
+    sa.Column("digest", sa.String(64)),
+)
+"""Who did what, by what means; of what they sent only a digest. Nothing is ever changed in it."""
+KEYS = sa.Table(
+    "instrc_keys",
+    TABLES,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("hash", sa.String(64), nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("roles", JsonColumn, nullable=False),
+    sa.Column("groups", JsonColumn, nullable=False),
+    sa.Column("made", sa.Float, nullable=False),
+    sa.Column("expires", sa.Float),
+    sa.Column("used", sa.Float),
+)
+"""API keys, by a digest each."""
+NONCES = sa.Table(
+    "instrc_nonces", TABLES, sa.Column("nonce", sa.String(64), primary_key=True), sa.Column("at", sa.Float, nullable=False)
+)
+"""Signed links that were used."""
+CURSORS = sa.Table(
+    "instrc_cursors", TABLES, sa.Column("name", sa.String(32), primary_key=True), sa.Column("value", sa.Text, nullable=False)
+)
+
+
+def service_store(place: str | os.PathLike[str]) -> RunStore:
+    """Return where the tables are: in the database of the runs, else in a file beside them."""
+    return store_of(place) if scheme_of(place) else SqliteStore(os.fspath(place), FILE)
+
+
+def forget_run(place: str | os.PathLike[str], run: str) -> None:
+    """Delete what a service keeps of a run, if there ever was a service at this place."""
+    store = service_store(place)
+    if not store.exists():
+        return
+    with trouble(store):
+        engine = store.open()
+        try:
+            if sa.inspect(engine).has_table(RUNS.name):
+                with engine.begin() as connection:
+                    forget(connection, run)
+        finally:
+            close_engine(engine)
+
+
+def forget(connection: sa.Connection, run: str) -> None:
+    """Delete what is kept of a run; that there was one stays known, and so does the audit log."""
+    known = sa.select(RUNS.c.program).where(RUNS.c.run == run, RUNS.c.status != DELETED).with_for_update()
+    program = connection.execute(known).scalar()
+    if program is None:
+        return
+    for table in (QUESTIONS, CANDIDATES, CLAIMS, VOTES, METADATA):
+        connection.execute(sa.delete(table).where(table.c.run == run))
+    connection.execute(sa.update(RUNS).where(RUNS.c.run == run).values(status=DELETED))
+    write_in_order(connection, FEED)
+    connection.execute(sa.insert(FEED).values(at=time(), kind="run.deleted", run=run, program=program, body={}))
