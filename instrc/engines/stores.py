@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Collection
 from contextlib import AbstractContextManager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +18,7 @@ from instrc.runtime.traces import forget_trace
 if TYPE_CHECKING:
     import sqlalchemy as sa  # the extra `durable`
 
+    from instrc.runtime.models.partial import AnswerPart, TellPart
     from instrc.runtime.traces import Event, Sink
 
 USUAL_FOLDER: Final = ".instrc"
@@ -55,6 +57,12 @@ class SharedPlace(Protocol):
 
     def get(self, name: str) -> bytes | None:
         """Return a value; `None` if there is none of the name."""
+
+    def beside(self, heard: TellPart | None) -> TellPart | None:
+        """Return what tells parts of answers here, and to processes that ask this place for them, where it can."""
+
+    def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:
+        """Return what other processes have told since the last time of answers in some runs, in all where one is ""."""
 
     def close(self) -> None:
         """Write what was taken in, and let the place go."""

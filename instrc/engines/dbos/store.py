@@ -368,6 +368,7 @@ class SharedDatabase:
         self._engine: sa.Engine | None = None
         self._gate = threading.Lock()
         self.write: EventWriter = EventWriter(partial(insert_events, self._db))
+        self._parts: PartExchange = PartExchange(self._db)
 
     def _db(self) -> sa.Engine:
         with self._gate:
@@ -401,9 +402,19 @@ class SharedDatabase:
             found: bytes | None = connection.execute(sa.select(_VALUES.c.body).where(_VALUES.c.name == name)).scalar()
             return found
 
+    def beside(self, heard: TellPart | None) -> TellPart | None:
+        """Return what tells parts of answers here and to other processes."""
+        return self._parts.beside(heard)
+
+    def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:
+        """Return what other processes have told since the last time of answers in some runs, in all where one is ""."""
+        with trouble(self._store):
+            return self._parts.read(self._db(), runs)
+
     def close(self) -> None:
         """Write what was taken in, and close the database."""
         self.write.close()
+        self._parts.close()
         if self._engine is not None:
             close_engine(self._engine)
             self._engine = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from hashlib import sha256
@@ -21,6 +21,7 @@ from instrc import problems
 from instrc.engines.event_writer import EventWriter
 from instrc.runtime.boundary import ForeignError, guarded
 from instrc.runtime.engine import UnreachableError
+from instrc.runtime.models.partial import AnswerPart, TellPart
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, is_event
 from instrc.text.jsontext import dumps, loads
@@ -97,6 +98,14 @@ class Bucket:
                 return bytes(obstore.get(self._store, f"values/{name}").bytes())
             except (FileNotFoundError, NotFoundError):
                 return None
+
+    def beside(self, heard: TellPart | None) -> TellPart | None:
+        """Return what tells parts of answers here: they grow too fast for a bucket."""
+        return heard
+
+    def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:  # noqa: ARG002  -- as above
+        """Return nothing: the answers of other processes come as a whole."""
+        return []
 
     def close(self) -> None:
         """Write what was taken in."""

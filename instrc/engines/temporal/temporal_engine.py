@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -53,6 +53,7 @@ from instrc.runtime.engine import (
 )
 from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Again, Journal, JournalEntry, rebuild_journal
+from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.runtime.traces import Event, Sink, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
@@ -195,9 +196,10 @@ class TemporalEngine(TracedEngine):
         `events` is the length at which a history is begun anew.
         """
         self.place: Path = Path(folder or USUAL_FOLDER)
-        super().__init__(self.place, equip, options)
         traces = options.get("traces")
         self._traces = None if traces is None else shared_place(traces)
+        parts = options.get("parts")
+        super().__init__(self.place, equip, {**options, "parts": parts if self._traces is None else self._traces.beside(parts)})
         self.queue: str = queue or os.environ.get("INSTRC_TASK_QUEUE", documents.QUEUE)
         self.prefix = prefix
         self.heartbeat = heartbeat
@@ -427,6 +429,10 @@ class TemporalEngine(TracedEngine):
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
         """Return what has happened behind a place: whichever worker noted it, if the project has a place for them."""
         return super().trace_from(run, place) if self._traces is None else self._traces.read(run, place)
+
+    def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:
+        """Return what other workers have written since the last time of answers, where the traces are in a database."""
+        return [] if self._traces is None else self._traces.parts_of(runs)
 
     def sink(self) -> Sink:
         """Return what takes the events of runs: the traces, if they are kept, then whoever watches."""

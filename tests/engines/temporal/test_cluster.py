@@ -52,9 +52,9 @@ class Cluster:
     def engine(self, **more: Any) -> TemporalEngine:
         return TemporalEngine(self.folder / "client", equipped(self.folder, "free"), queue=self.queue, prefix=self.queue, **more)
 
-    def work(self, name: str) -> None:
+    def work(self, name: str, *more: str) -> None:
         program = Path(__file__).with_name("working.py")
-        command = [sys.executable, str(program), str(self.folder), self.queue, self.queue, name]
+        command = [sys.executable, str(program), str(self.folder), self.queue, self.queue, name, *more]
         self.workers[name] = subprocess.Popen(command)
 
     def kill(self, name: str) -> None:
@@ -299,6 +299,21 @@ def test_parts_of_an_answer_are_told_in_the_process_that_asks_for_them(
     run = instrc.run(program, "a", model=HalfTold(), engine="temporal", store=store, parts=parts)
     instrc.close_stores()
     assert (run.status, told) == ("done", [({"text": "De"}, ()), ({"text": "Dear"}, ("text",))])
+
+
+def test_parts_of_an_answer_come_from_another_worker(cluster: Cluster, postgres_server: Any, prepared_database: Any) -> None:
+    place = postgres_server.fresh(prepared_database)
+    (cluster.folder / "hold").touch()
+    cluster.work("one", place)
+    engine = cluster.engine(traces=place)
+    go(begun(engine, MEETING, [1]))
+    parts: list[Any] = []
+    cluster.until(lambda _: bool(parts.extend(engine.parts_of(["r1"])) or parts))
+    (cluster.folder / "hold").unlink()
+    assert (parts[0].run, parts[0].steps, parts[0].value) == ("r1", ("step1_people",), {"step1_people": {"text": "half"}})
+    assert engine.parts_of(["another"]) == []
+    assert cluster.engine().parts_of(["r1"]) == []
+    engine.close()
 
 
 @pytest.mark.parametrize("times", [1, 2])

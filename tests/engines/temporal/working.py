@@ -61,6 +61,9 @@ def equipped(folder: Path, name: str) -> Any:
     class Model:
         async def answer(self, request: Request) -> Reply:
             note("did", request.key)
+            while request.partial is not None and (folder / "hold").exists():
+                request.partial({"step1_people": {"text": "half"}}, [])
+                await asyncio.sleep(0.05)
             return Reply({"step1_people": {"text": "t"}})
 
     def equip(run: str, _plan: Any, _how: Any, sink: Any) -> Effects:
@@ -72,8 +75,9 @@ def equipped(folder: Path, name: str) -> Any:
     return equip
 
 
-def main(folder: Path, queue: str, prefix: str, name: str) -> None:
-    engine = TemporalEngine(folder / name, equipped(folder, name), queue=queue, prefix=prefix)
+def main(folder: Path, queue: str, prefix: str, name: str, traces: str | None = None) -> None:
+    told = None if traces is None else lambda _: None  # as `instrc worker` does, for those who follow a run elsewhere
+    engine = TemporalEngine(folder / name, equipped(folder, name), queue=queue, prefix=prefix, traces=traces, parts=told)
     (folder / f"{name}.pid").write_text(str(os.getpid()))
     asyncio.run(engine.serve(asyncio.Event()))
 
