@@ -92,8 +92,9 @@ def equip(run: str, plan: PinnedPlan, how: JsonObject, sink: Sink, own: Own | No
     settings = _settings_of(folder)
     prepared = Prepared(run, plan["process"], folder, settings, processes, step=step)
     given = own.activities or Activities()
-    if how.get("rehearse") and "results" in as_array(how.get("invented", ["results"])):
-        activities = _rehearsed_once(plan, processes)
+    made = _rehearsed_once(plan, processes) if how.get("rehearse") else None
+    if made is not None and ("results" in as_array(how.get("invented", ["results"])) or not made):
+        activities = made
     else:
         activities = activities_of(prepared, given) if given else _registered_in(folder)
     model, words = own.model, how.get("model") or settings.run.get("model")  # earlier releases noted none: it was invented
@@ -284,7 +285,7 @@ class Launcher:
         invented: list[Json] = ["answers"] if any(invents(made.get(each or "", own.model)) for each in asked) else []
         if invented and reach.handlers and not rehearse:
             raise CompileError(problems.runs.RealActivity(activity=name) for name in reach.handlers)
-        invented += ["results"] if rehearse is True else []
+        invented += ["results"] if rehearse is True and self.activities else []
         how: JsonObject = {
             "folder": prepared.folder.absolute().as_posix(),
             "model": words,

@@ -195,3 +195,13 @@ def test_a_program_that_reads_no_prompt_needs_no_input(sent: list[str], capsys: 
     assert main(["run", "send.aug", "--engine", "memory"]) == 0
     assert sent == ["x"]
     assert "no input is given" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("engine", ["memory", "durable"])
+def test_a_rehearsal_invents_no_results_where_nothing_is_called(engine: Any, sent: list[str]) -> None:
+    Path("pyproject.toml").write_text('[tool.instrc.activities]\nSend_Activity = "nowhere:send"\n')
+    Path("draft.aug").write_text("Draft(prompt)")
+    run = instrc.run(Path("draft.aug"), "x", rehearse=True, engine=engine)
+    assert (run.outcome["status"], run.invented) == ("done", ("answers",))
+    assert instrc.run(Path("send.aug"), "x", rehearse=True, engine=engine).invented == ("answers", "results")
+    instrc.close_stores()
