@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
@@ -12,7 +13,8 @@ from time import time
 from typing import Final
 from urllib.parse import quote
 
-from starlette.requests import Request
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
@@ -32,6 +34,7 @@ from instrc.server.run_service import QuestionInfo, RunService
 from instrc.server.templates import render, spoken, words_for
 from instrc.text.jsonvalue import mapping, optional_text, pointer
 
+_log: Final = logging.getLogger(__name__)
 _PAGE: Final = 50
 """Rows of a list."""
 _COMMENT: Final = 2_000
@@ -102,6 +105,14 @@ class Inbox:
                 if asks and self.identity is not None and request.method == "GET":
                     return RedirectResponse(f"/inbox/login?next={quote(request.url.path)}", 303)
                 return self.page(request, "message.html", {"problems": error.problems, "note": None}, status_of_problem(first))
+            except ClientDisconnect:
+                raise
+            except HTTPException as error:  # a form that cannot be read
+                status = error.status_code
+            except Exception:  # noqa: BLE001  -- it is logged, and a reader is told in words
+                _log.exception("a page cannot be shown")
+                status = 500
+            return self.page(request, "message.html", {"problems": (), "note": "broken"}, status)
 
         return guarded
 
@@ -276,7 +287,10 @@ class Inbox:
             ((vote, steps.get(name) or name) for name, votes in decided.items() for vote in votes), key=lambda each: each[0].at
         )
         brought = {_step((key,), key): split(value)["output"] for key, value in values_of_steps(info.report.record).items()}
-        facts = {"info": info, "report": info.report, "asked": asked, "answers": answers, "brought": brought}
+        ended = info.report.outcome
+        failed = ended["error"]["step"] if ended is not None and ended["status"] == "failed" else None
+        failed = failed and _step((failed,), failed)
+        facts = {"info": info, "report": info.report, "asked": asked, "answers": answers, "brought": brought, "failed": failed}
         return self.page(request, "run.html", facts)
 
     async def _trace(self, request: Request) -> Response:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
+from unittest.mock import AsyncMock
 from urllib.parse import quote
 
 import httpx
@@ -18,13 +20,14 @@ from written_processes import TEXT, chunk, process, step
 
 from instrc.problems import runs, serving  # those that pages have words for
 from instrc.problems.problem import Problem
+from instrc.runtime.interpreter.documents import FailureKind  # each has words
 from instrc.server.access import Caller  # the room behind its commands
 from instrc.server.identity import Identity  # the room behind its commands
 from instrc.server.inbox import Inbox  # the room behind its commands
 from instrc.server.templates import languages, spoken  # the words that there are
 from instrc.vibes.service_settings import LANGUAGES, PeopleSettings, ServiceSettings  # the room behind its commands
 
-PAGES = ALLOWED | {"body", "br", "dd", "details", "div", "dl", "dt", "em", "h3", "head", "header", "html", "link", "main", "meta", "nav", "ol", "pre", "section", "summary", "time", "title"}  # fmt: skip  # noqa: E501
+PAGES = ALLOWED | {"body", "br", "dd", "details", "div", "dl", "dt", "blockquote", "code", "em", "h3", "head", "header", "html", "link", "main", "meta", "nav", "ol", "pre", "section", "summary", "time", "title"}  # fmt: skip  # noqa: E501
 MANY = {
     "type": "object",
     "properties": {"decision": {"enum": ["Approve", "Reject"]}, "guests": {"type": "array", "items": {"type": "string"}}},
@@ -256,6 +259,46 @@ def test_what_is_shown_and_answered_is_text(tmp_path: Path, text: str) -> None:
         assert not [found for tag, found in Browser(trace).tags if tag in {"script", "img"} or "onerror" in found]
 
     inbox(tmp_path, test, hostile=hostile)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("kind", get_args(FailureKind))
+def test_a_failed_run_says_so_in_the_language_of_the_reader_and_quotes_the_rest(tmp_path: Path, kind: Any, language: str) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        async with client(made, routes=Inbox(made).routes) as http:
+            run = (await made.start(BOSS, "letter", "Ann comes", wait=20)).report.run
+            info, message = await made.run(BOSS, run), "503 <b>Server Error</b>"
+            ended: Any = {"status": "failed", "error": {"step": "step1_draft", "kind": kind, "code": None, "message": message}}
+            made.run = AsyncMock(return_value=replace(info, report=replace(info.report, status="failed", outcome=ended)))  # type: ignore[method-assign]  # as it would be
+            page = (await http.get(f"/inbox/runs/{run}", headers={"accept-language": language})).text
+            words = languages()[language]
+            assert f"{words['error']}: draft</h2>" in page
+            assert words[f"failed_{kind}"] in page
+            assert '<blockquote class="lines" lang="">503 &lt;b&gt;Server Error&lt;/b&gt;</blockquote>' in page
+
+    go(body())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_page_that_breaks_says_so_in_the_language_of_the_reader(
+    tmp_path: Path, language: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        async with client(made, routes=Inbox(made).routes) as http:
+            http.headers["accept-language"] = language
+            made.runs = AsyncMock(side_effect=ZeroDivisionError("a secret"))  # type: ignore[method-assign]  # a mistake of ours
+            broken = await http.get("/inbox/runs")
+            form = {"content-type": "multipart/form-data"}
+            unread = await http.post("/inbox/start/letter", content=b"--x", headers=form)
+            for page, status in ((broken, 500), (unread, 400)):
+                seen(page, status)
+                assert languages()[language]["broken"] in page.text
+                assert "a secret" not in page.text
+
+    go(body())
+    assert "ZeroDivisionError: a secret" in caplog.text
 
 
 def test_a_fork_says_its_origin(tmp_path: Path) -> None:
