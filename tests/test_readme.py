@@ -16,6 +16,7 @@ from http_server import Answer, Asked, serving
 from pages import agrees, typed
 
 from instrc.cli import main
+from instrc.runtime.models.catalogue import ADAPTERS, adapter_of  # the table of providers is made from them
 from instrc.text import jsontext
 from instrc.vibes.settings import read_settings
 
@@ -130,6 +131,22 @@ def extras_table() -> str:
         cells.append(f"| `{row[1]}` | {packages} | {row[3] or f'the adapter of {row[1]}'} |")
     assert len(cells) == len(rows)
     return "\n".join(["| extra | brings | for |", "|---|---|---|", *cells])
+
+
+def test_the_table_of_providers_is_that_of_the_adapters() -> None:
+    page = (GUIDES / "models.md").read_text(encoding="utf-8")
+    assert page.split("<!-- providers -->")[1].strip() == providers_table()
+
+
+def providers_table() -> str:
+    """Return what each provider of models needs, as its adapter says it."""
+    rows = ["| model | extra | key | address | if none is set |", "|---|---|---|---|---|"]
+    for kind in ADAPTERS:
+        adapter = adapter_of(kind)
+        extra, key = adapter.extra or kind.partition("-")[0], f"`{adapter.key}`" if adapter.key else ""
+        usual = adapter.usual_url or "the provider's"
+        rows.append(f"| `{kind}:NAME` | `{extra}` | {key} | `{adapter.url}` | {usual} |")
+    return "\n".join(rows)
 
 
 def test_the_settings_on_the_page_are_those_there_are() -> None:

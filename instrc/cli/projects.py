@@ -265,11 +265,12 @@ _EXTRA = re.compile(r"""extra == ['"]([\w-]+)['"]""")
 def doctor_command(root: Roots = None, shared: Shared = None) -> None:
     """Show the installed version, the extras that work, and settings.
 
-    Also the folders of vibes in use, and why.
+    Also which providers have a key here, and the folders of vibes in use, and
+    why.
     """
     write_report(f"instrc {__version__} in {Path(__file__).parent.parent}\n")
     write_report(f"Python {platform.python_version()} in {sys.executable}, {platform.system()} {platform.machine()}\n\n")
-    for line in _extras():
+    for line in (*_extras(), *_providers()):
         write_report(f"{line}\n")
     with exit_on_problems(Format.TEXT):
         project = ProjectContext(project_of(root, shared))
@@ -316,6 +317,20 @@ def _extras() -> list[str]:
     width = max(map(len, by_extra), default=0)
     lines = ["packages:", *(f"  {line}" for line in by_extra.pop("", []))]
     return [*lines, "extras:", *(f"  {extra:{width}}  {', '.join(packages)}" for extra, packages in sorted(by_extra.items()))]
+
+
+def _providers() -> list[str]:
+    """Return a line for each provider of models: whether the environment has its key, and where its server is."""
+    from instrc.runtime.models.catalogue import ADAPTERS, adapter_of  # the other commands here ask no model
+
+    width = max(map(len, ADAPTERS))
+    lines = ["models, and the variables of the environment they go by:"]
+    for kind, adapter in ((kind, adapter_of(kind)) for kind in ADAPTERS):
+        usual = f" ({adapter.usual_url})" if adapter.usual_url else ""
+        names = {adapter.key: "", adapter.url: usual}
+        said = (f"{name} is {'set' if os.environ.get(name) else f'not set{usual}'}" for name, usual in names.items() if name)
+        lines.append(f"  {kind:{width}}  {', '.join(said)}")
+    return lines
 
 
 def _package(name: str, wanted: str) -> str:

@@ -308,13 +308,21 @@ def read_file(file: Path) -> Settings:
     return _SettingsReader(source, file, table).settings()
 
 
+_NO_SETTING: Final = "there is no such setting of a request"
+_ACCESS: Final = r"(?i)url$|^api|key$|host|address|endpoint"
+_OF_ENVIRONMENT: Final = (
+    "keys and addresses of providers come from the environment, as `OPENAI_API_KEY` and `LLAMACPP_BASE_URL`; "
+    "`instrc doctor` names all of them"
+)
+
+
 def request_settings(written: Mapping[str, object]) -> tuple[RequestSettings, list[tuple[str, str, tuple[str, ...]]]]:
     """Return settings of a request as they are used, with times in seconds; and what is wrong: which, why, what may be meant."""
     made: dict[str, object] = {}
     wrong: list[tuple[str, str, tuple[str, ...]]] = []
     for key, value in written.items():
         if key not in REQUEST:
-            wrong.append((key, "there is no such setting of a request", nearest(key, REQUEST)))
+            wrong.append((key, _OF_ENVIRONMENT if re.search(_ACCESS, key) else _NO_SETTING, nearest(key, REQUEST)))
         elif (read := _request_value(REQUEST[key], value)) is None:
             near = nearest(value, EFFORTS) if key == "reasoning" and isinstance(value, str) else ()
             wrong.append((key, _KINDS[REQUEST[key]], near))

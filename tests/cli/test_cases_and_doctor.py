@@ -184,7 +184,9 @@ def test_a_program_with_mistakes_fails_its_cases(instrc: Instrc, folder: Path) -
     assert "[unknown-name]" in done.err
 
 
-def test_the_doctor_says_what_is_there_and_what_counts(instrc: Instrc, folder: Path) -> None:
+def test_the_doctor_says_what_is_there_and_what_counts(instrc: Instrc, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "VLLM_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
     done = instrc("doctor", "--root", "schemas")
     assert (done.code, done.err) == (0, "")
     assert "instrc " in done.out
@@ -193,6 +195,12 @@ def test_the_doctor_says_what_is_there_and_what_counts(instrc: Instrc, folder: P
     assert "vibes, beside what is compiled\n" in beside
     assert "--root" not in beside
     assert "extras:" in done.out
+    assert re.search(r"^  openai +OPENAI_API_KEY is not set, OPENAI_BASE_URL is not set$", done.out, re.MULTILINE)
+    monkeypatch.setenv("LLAMACPP_BASE_URL", "http://user:word@elsewhere/v1")
+    told = instrc("doctor").out
+    assert re.search(r"^  llamacpp +LLAMACPP_BASE_URL is set$", told, re.MULTILINE)
+    assert "elsewhere" not in told
+    assert re.search(r"^  vllm .*VLLM_BASE_URL is not set \(http://127\.0\.0\.1:8000/v1\)$", told, re.MULTILINE)
     (folder / "pyproject.toml").write_text("[tool.instrc]\nroots = 5\n")
     assert instrc("doctor").code == 1
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import cast
 
 from instrc import problems
 from instrc.problems.problem import CompileError
@@ -38,6 +39,12 @@ ADAPTERS: dict[str, str] = {
 """The class of each provider's adapter, `module:class`; it is given the name of a model."""
 
 
+def adapter_of(kind: str) -> type[Provider]:
+    """Return the class of a provider's adapter, by a key of `ADAPTERS`."""
+    module, _, name = ADAPTERS[kind].partition(":")
+    return cast("type[Provider]", getattr(import_module(module), name))
+
+
 def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Model:
     """Return the model that is named, with what is set for its requests; files are looked up from a folder.
 
@@ -55,11 +62,9 @@ def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Mod
         reason = f"it is a provider; say which of its models: `{kind}:MODEL`"
         raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
     if kind in ADAPTERS:
-        module, _, name = ADAPTERS[kind].partition(":")
-        adapter: Callable[..., Model] = getattr(import_module(module), name)
         table = table or RequestTable()
         settings = table.of_model(words)
-        return limited(adapter(rest, settings=settings), words, settings, table.server or folder / MODELS_FILE)
+        return limited(adapter_of(kind)(rest, settings=settings), words, settings, table.server or folder / MODELS_FILE)
     known = ", ".join(["`sample`", "`scripted:FILE`", *(f"`{name}:MODEL`" for name in ADAPTERS)])
     near = tuple(f"{name}:{rest}" if rest else name for name in nearest(kind, ("sample", "scripted", *ADAPTERS)))
     raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=f"models are {known}", nearest=near)])
