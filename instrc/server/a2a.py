@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from typing import Final
 from uuid import uuid4
@@ -211,14 +211,14 @@ class ServiceHandler(RequestHandler):
 
     async def on_message_send_stream(self, params: pb.SendMessageRequest, context: ServerCallContext) -> AsyncGenerator[Event]:
         """Do the same, and tell how the task stands until it has ended or waits for a person."""
-        with _in_their_words():
+        with _in_their_words(), _stream(context):
             info = await self._taken(params, context)
             async for event in self._followed(context, info, through_questions=False):
                 yield event
 
     async def on_subscribe_to_task(self, params: pb.SubscribeToTaskRequest, context: ServerCallContext) -> AsyncGenerator[Event]:
         """Tell how a task stands until it has ended."""
-        with _in_their_words():
+        with _in_their_words(), _stream(context):
             info = await self._info(context, params.id)
             if info.report.has_ended:
                 raise UnsupportedOperationError(message=f"the task has ended: it is {info.report.status}")
@@ -227,19 +227,14 @@ class ServiceHandler(RequestHandler):
 
     async def _followed(self, context: ServerCallContext, info: RunInfo, *, through_questions: bool) -> AsyncGenerator[Event]:
         before = task_of(info)
-        caller, streams = _caller(context), context.state["streams"]
-        streams.enter(caller.name)
-        try:
-            yield before
-            async for now in standings(self.service, caller, info.report.run):
-                task = task_of(now)
-                for event in _updates(before, task):
-                    yield event
-                before = task
-                if task.status.state == pb.TASK_STATE_INPUT_REQUIRED and not through_questions:
-                    return
-        finally:
-            streams.leave(caller.name)
+        yield before
+        async for now in standings(self.service, _caller(context), info.report.run):
+            task = task_of(now)
+            for event in _updates(before, task):
+                yield event
+            before = task
+            if task.status.state == pb.TASK_STATE_INPUT_REQUIRED and not through_questions:
+                return
 
     async def _taken(self, params: pb.SendMessageRequest, context: ServerCallContext) -> RunInfo:
         """Take a message: an answer where it names a task, else the inputs of a run."""
@@ -413,6 +408,12 @@ class ServiceHandler(RequestHandler):
         return card_of(
             [each for each in offered if wanted in {"", each.name}], base, tenant=wanted, push=self.webhooks is not None
         )
+
+
+def _stream(context: ServerCallContext) -> AbstractContextManager[None]:
+    """Return what counts one of the streams that a caller may have open."""
+    entered: AbstractContextManager[None] = context.state["streams"].entered(_caller(context).name)
+    return entered
 
 
 def _hook_id(run: str, name: str) -> str:

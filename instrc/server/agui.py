@@ -11,14 +11,15 @@ from ag_ui.core import events, types
 from ag_ui.encoder import EventEncoder
 from pydantic import ValidationError
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.server.access import Caller
 from instrc.server.door import caller_of
-from instrc.server.exchange import answer_of, asked_of_people, ended_words, open_stream, result_of, standings, steps_done
+from instrc.server.exchange import answer_of, asked_of_people, ended_words, result_of, standings, steps_done
+from instrc.server.http import EventResponse
 from instrc.server.run_service import QuestionInfo, RunService
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_object
@@ -39,9 +40,12 @@ def agui_routes(service: RunService) -> list[BaseRoute]:
         except ValidationError as error:
             reason = "; ".join(f"{'/'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
             raise CompileError([problems.serving.InvalidRequest(reason=reason)]) from None
-        run, after = await _taken(service, caller, request.path_params["program"], asked)
-        source = _told(service, caller, asked, run, after)
-        return StreamingResponse(open_stream(request, caller, source), media_type="text/event-stream")
+
+        async def begin() -> AsyncIterator[str]:
+            run, after = await _taken(service, caller, request.path_params["program"], asked)
+            return _told(service, caller, asked, run, after)
+
+        return EventResponse(request, caller, begin)
 
     return [Route("/agui/{program}", endpoint, methods=["POST"])]
 

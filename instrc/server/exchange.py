@@ -96,17 +96,6 @@ class Identified:
         await self.app(scope, receive, send)
 
 
-async def open_stream(request: Request, caller: Caller, source: AsyncIterator[str]) -> AsyncIterator[str]:
-    """Yield what a source does, as one of the streams that a caller may have open."""
-    streams = request.app.state.streams
-    streams.enter(caller.name)
-    try:
-        async for each in source:
-            yield each
-    finally:
-        streams.leave(caller.name)
-
-
 def steps_done(trace: list[Event], seen: int) -> list[str]:
     """Return the steps that a trace tells to be done, behind a number of its events."""
     named: dict[str | None, list[str]] = {}

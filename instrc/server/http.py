@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    suppress,
+)
 from functools import partial
 from typing import Final, TypeAlias
 
@@ -14,6 +21,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
 
 from instrc import problems
 from instrc.problems import catalogue
@@ -63,7 +71,7 @@ def _endpoint(service: RunService, operation: Endpoint, rate: RateLimiter) -> An
             rate.enter(caller.name, "starts and answers in a minute")
         answered = await operation.call(service, caller, await _read(request, operation, path))
         if answered.stream is not None:
-            return StreamingResponse(answered.stream, 200, answered.headers, EVENTS)
+            return EventResponse(request, caller, answered.stream)
         tag = answered.headers.get("ETag")
         if tag is not None and operation.method == "GET" and request.headers.get("if-none-match") in {tag, "*"}:
             return Response(None, 304, {"ETag": tag})
@@ -120,11 +128,13 @@ def event_endpoints(streams: Streams) -> list[Endpoint]:
         given, run = asked.headers.get("last-event-id", "0") or "0", asked.path.get("run")
         if not given.isascii() or not given.isdigit():
             refuse("`Last-Event-ID` is a number")
-        if run is not None:
-            await service.run(caller, run)  # a problem is told before the stream begins
-        streams.enter(caller.name)
-        source = _as_text(service.events(caller, run, int(given[:15])), streams, caller.name)
-        return ResponseData(None, headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"}, stream=source)
+
+        async def begin() -> AsyncIterator[str]:
+            if run is not None:
+                await service.run(caller, run)  # a problem is told before the stream begins
+            return _as_text(service.events(caller, run, int(given[:15])), streams.closing)
+
+        return ResponseData(None, stream=begin)
 
     text: JsonObject = {"type": "string", "description": "Server-sent events: `id` is a number, `data` is JSON."}
     made = partial(Endpoint, "GET", call=stream, answer=text, headers=("Last-Event-ID",), is_stream=True, errors=(404, 410))
@@ -142,23 +152,39 @@ class Streams:
         self.open: Counter[str] = Counter()
         self.closing: asyncio.Event = asyncio.Event()
 
-    def enter(self, name: str) -> None:
-        """Take one more."""
+    @contextmanager
+    def entered(self, name: str) -> Iterator[None]:
+        """Count one more as long as this is open; refuse it over the limit."""
         if self.open[name] >= self.limit:
             raise CompileError([problems.serving.TooMuch(what="open event streams", limit=self.limit, retry_after=30)])
         self.open[name] += 1
+        try:
+            yield
+        finally:
+            self.open[name] -= 1
+            if self.open[name] <= 0:
+                del self.open[name]
 
-    def leave(self, name: str) -> None:
-        """Take one less."""
-        self.open[name] -= 1
-        if self.open[name] <= 0:
-            del self.open[name]
+
+class EventResponse(StreamingResponse):
+    """A stream of events, as one of those that a caller may have open; what refuses it is told before it begins."""
+
+    def __init__(self, request: Request, caller: Caller, begin: Callable[[], Awaitable[AsyncIterator[str]]]) -> None:
+        super().__init__((), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"}, media_type=EVENTS)
+        self.entered: AbstractContextManager[None] = request.app.state.streams.entered(caller.name)
+        self.begin = begin
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events."""
+        with self.entered:
+            self.body_iterator = await self.begin()
+            await super().__call__(scope, receive, send)
 
 
-async def _as_text(source: AsyncIterator[NumberedEvent], streams: Streams, name: str) -> AsyncIterator[str]:
+async def _as_text(source: AsyncIterator[NumberedEvent], end: asyncio.Event) -> AsyncIterator[str]:
     """Write events as a stream; a comment now and then shows that it lives."""
     upcoming: asyncio.Task[NumberedEvent] | None = None
-    closing = asyncio.ensure_future(streams.closing.wait())
+    closing = asyncio.ensure_future(end.wait())
     try:
         while not closing.done():
             upcoming = upcoming or asyncio.ensure_future(_following(source))
@@ -185,7 +211,6 @@ async def _as_text(source: AsyncIterator[NumberedEvent], streams: Streams, name:
         close = getattr(source, "aclose", None)
         if close is not None:
             await close()
-        streams.leave(name)
 
 
 async def _following(source: AsyncIterator[NumberedEvent]) -> NumberedEvent:

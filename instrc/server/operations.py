@@ -151,8 +151,8 @@ class ResponseData:
     body: Json
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    stream: AsyncIterator[str] | None = None
-    """What is sent instead of the body, as it comes."""
+    stream: Callable[[], Awaitable[AsyncIterator[str]]] | None = None
+    """Begins what is sent instead of the body, as it comes."""
 
 
 Call: TypeAlias = Callable[[RunService, Caller, RequestData], Awaitable[ResponseData]]

@@ -11,9 +11,10 @@ import pytest
 from ag_ui.core import Event, RunAgentInput
 from listening import listening
 from pydantic import TypeAdapter
-from serving import ANN, ANSWER, go, person, service
+from serving import ANN, ANSWER, client, go, person, service
 
 from instrc.server.agui import agui_routes  # the service, in the process of the test
+from instrc.vibes.service_settings import ServiceSettings  # without a file
 
 EVENT: TypeAdapter[Any] = TypeAdapter(Event)
 
@@ -57,6 +58,17 @@ def test_a_question_interrupts_and_its_answer_resumes(tmp_path: Path, decision: 
             last = await told(http, request("r3", resume=resume(interrupt.id, {"decision": decision})))
             assert (last[-1].outcome.type, last[-1].run_id) == (outcome, "r3")
             assert "TEXT_MESSAGE_CONTENT" in [each.type for each in last]
+
+    go(body())
+
+
+def test_a_stream_too_many_is_refused_before_it_and_its_run_begin(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, settings=ServiceSettings(streams=0))
+        async with client(made, routes=agui_routes(made)) as http:
+            refused = await http.post("/agui/letter", json=request())
+            assert (refused.status_code, refused.json()["name"]) == (429, "too-much")
+            assert (await http.get("/v1/runs")).json()["items"] == []
 
     go(body())
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from time import time
 from typing import Any
+from unittest.mock import AsyncMock
 
 import httpx
 import jwt
@@ -114,13 +115,28 @@ def test_streams_and_starts_are_bounded(tmp_path: Path) -> None:
         made = service(tmp_path, settings=settings)
         async with client(made) as http:
             streams = http._transport.app.state.streams  # type: ignore[attr-defined]  # the transport of a test
-            for _ in range(3):
-                streams.enter("local")
-            refused = await http.get("/v1/events")
-            assert (refused.status_code, refused.json()["name"]) == (429, "too-much")
-            assert int(refused.headers["retry-after"]) > 0
+            with ExitStack() as open_:
+                for _ in range(3):
+                    open_.enter_context(streams.entered("local"))
+                refused = await http.get("/v1/events")
+                assert (refused.status_code, refused.json()["name"]) == (429, "too-much")
+                assert int(refused.headers["retry-after"]) > 0
             found = [(await http.post("/v1/runs", json=START)).status_code for _ in range(12)]
             assert found.count(429) >= 2  # the minute may have ended once meanwhile
+
+    go(body())
+
+
+def test_a_client_that_leaves_before_its_stream_begins_takes_no_place(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with client(service(tmp_path, settings=ServiceSettings(streams=1))) as http:
+            app = http._transport.app  # type: ignore[attr-defined]  # the transport of a test
+            scope = {"type": "http", "method": "GET", "path": "/v1/events", "raw_path": b"/v1/events", "query_string": b""}
+            scope |= {"headers": [(b"host", b"localhost")], "app": app, "http_version": "1.1", "scheme": "http"}
+            for _ in range(5):
+                received = [{"type": "http.request"}, *({"type": "http.disconnect"} for _ in range(3))]
+                await app(scope, AsyncMock(side_effect=received), AsyncMock())
+            assert not app.state.streams.open
 
     go(body())
 
