@@ -12,6 +12,7 @@ from typing import Final, TypeVar, cast
 
 import orjson
 
+from instrc.language.lexer import INTEGER_DIGITS
 from instrc.schema.validation import json_fault
 from instrc.text.arguments import WRITTEN_VALUES, holds_over
 from instrc.text.jsontext import dumps, exact_copy, loads
@@ -22,6 +23,7 @@ _T = TypeVar("_T")
 LEVELS: Final = 254
 """Levels of lists and objects in a value; `orjson` writes as many, and no store reads many more."""
 _DEEP = f"it is nested deeper than {LEVELS} levels, or holds itself"
+_LONG = f"an integer in it has over {INTEGER_DIGITS:,} digits"
 _ENDLESS = f"it holds itself, or has over {WRITTEN_VALUES:,} values when it is written"
 
 
@@ -48,6 +50,7 @@ def received(value: object) -> Json:
     Instances of typed classes (models, dataclasses, dates) become JSON, tuples become lists.
     It is nested in at most `LEVELS`.
     JSON has no `NaN` and no infinity, no bytes and no sets, no keys but texts, and no halves of characters.
+    Its integers have at most `INTEGER_DIGITS` digits, as in programs: no store writes longer ones.
     """
     if holds_over(value, WRITTEN_VALUES):
         raise NotJsonError(_ENDLESS)
@@ -68,7 +71,15 @@ def _received_slowly(value: object) -> Json:
     if fault is not None:
         place, why = fault
         raise NotJsonError(why, place)
+    if _has_long_integer(copy):
+        raise NotJsonError(_LONG)
     return copy
+
+
+def _has_long_integer(value: Json) -> bool:
+    if isinstance(value, dict | list):
+        return any(map(_has_long_integer, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, int) and abs(value) >= 10**INTEGER_DIGITS
 
 
 class ForeignError(Exception):

@@ -208,6 +208,7 @@ GOOD: dict[str, tuple[Any, Json]] = {
     "tuple": ((1, (2,)), [1, [2]]),
     "typed": ([Note("x", date(2026, 11, 26))], [{"text": "x", "on": "2026-11-26"}]),
     "large": (2**80, 2**80),
+    "longest": (10**4299, 10**4299),
     "deep": (nested(254), nested(254)),
     "deep_and_large": (nested(250, 2**80), nested(250, 2**80)),
     "float": ({"a": 1.0, "b": -0.0, "c": 1e300}, {"a": 1.0, "b": -0.0, "c": 1e300}),
@@ -224,6 +225,7 @@ BAD: dict[str, Any] = {
     "half": ["\ud800"],
     "half_key": {"\udfff": 1},
     "object": object(),
+    "long": {"x": [-(10**4300)]},
     "circle": circle(),
     "doubled": doubled(),
     "too_deep": nested(255),
@@ -247,7 +249,7 @@ def test_what_a_handler_gives_is_json_or_one_error(stage: Any) -> None:
     go(body())
 
 
-@pytest.mark.parametrize("name", ["nan", "set", "keys", "half", "circle"])
+@pytest.mark.parametrize("name", ["nan", "set", "keys", "half", "long", "circle"])
 def test_what_a_model_or_a_person_gives_is_json_or_is_not_accepted(stage: Any, name: str) -> None:
     document = process(llmContext1=chunk(step1_write=step({}, "prompt")), userContext1=chunk(step2_ask=step({}, "step1_write")))
 
