@@ -137,6 +137,7 @@ def _without_null_defaults(whole: Json, said: Json) -> Json:
 
 
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_ANY_NUMBER = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 class WrongArgumentsError(ValueError):
@@ -216,7 +217,7 @@ class PythonCall:
         if self._is_open:
             raise WrongArgumentsError(self._mismatch(given))
         first = self._parameters[0]
-        alone = all(each.default is not each.empty or each.kind not in _BY_NAME for each in self._parameters[1:])
+        alone = all(each.default is not each.empty or each.kind in _ANY_NUMBER for each in self._parameters[1:])
         if (
             isinstance(given, list)
             and not alone
@@ -251,6 +252,8 @@ class PythonCall:
 
     def _mismatch(self, given: Json) -> str:
         takes = ", ".join(f"`{name}`" for name in self._named) or "arguments"
+        if any(each.kind is each.POSITIONAL_ONLY for each in self._parameters):
+            return "takes arguments without names, before a `/`, and is given names"
         if not isinstance(given, dict):
             return f"takes {takes} by name, and is given a value without names"
         return f"takes {takes}, and is given {', '.join(f'`{name}`' for name in given) or 'nothing'}"

@@ -110,6 +110,15 @@ def test_a_handler_that_takes_something_else_is_shown_where_it_is_written() -> N
     assert outcome["error"]["place"].endswith(f"test_errors_of_handlers.py:{work.__code__.co_firstlineno}")
 
 
+def test_a_handler_that_takes_no_names_is_not_called_with_one_value() -> None:
+    def work(text: str, other: str, /) -> Any:
+        return {"text": text + other}
+
+    given = process(serverContext1=chunk(step1_a=call("Work", {"text": "prompt", "other": "prompt"})))
+    outcome: Any = run_with(work, given).outcome
+    assert (outcome["error"]["code"], "without names" in outcome["error"]["message"]) == ("wrong-parameters", True)
+
+
 def test_a_program_does_not_read_the_line() -> None:
     first = process(serverContext1=chunk(step1_a=call("Work", "prompt")))
     other = process(serverContext1=chunk(step2_note=call("Note", "error")))
