@@ -20,9 +20,10 @@ from instrc.runtime.activities import complaints, in_language
 from instrc.runtime.interpreter.documents import Complaint
 from instrc.schema.kinds import types_of
 from instrc.schema.validation import accepts
-from instrc.schema.walk import dereferenced, nodes
+from instrc.schema.walk import local_target
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, at, equal, listing, mapping, optional_text, pointer, tokens
+from instrc.text.names import free_name
 from instrc.text.sentences import SENTENCES, translated
 
 FIELDS: Final = 2_000
@@ -178,10 +179,10 @@ def _reads(schema: Json, root: Json, inside: frozenset[str]) -> tuple[JsonObject
         if isinstance(both, list) and len(both) == 1 and schema.keys() - {"allOf"} <= _ABOUT:
             target = both[0]
         elif isinstance(reference, str) and schema.keys() - {"$ref"} <= _ABOUT:
-            if reference in inside or not reference.startswith("#"):
+            target = local_target(root, reference)
+            if reference in inside or target is None:
                 break
             inside |= {reference}
-            target = dereferenced({"$ref": reference}, root)
         else:
             return schema, inside
         told: JsonObject = {key: schema[key] for key in ("title", "description") if key in schema}
@@ -313,10 +314,6 @@ class AnswerForm:
         self.data = data
         self._show = show
         self._faults = SENTENCES[words["language"]].faults
-        references = [each["$ref"] for each in nodes(schema) if "$ref" in each]
-        self._has_parts = all(
-            str(each).startswith("#/$defs/") for each in references
-        )  # they mean the same in an alternative alone
         self._count = 0
         try:
             self.root = self._field(schema, (), label or words["answer"], required=True, inside=frozenset())
@@ -358,8 +355,8 @@ class AnswerForm:
         listed, inner = list(found), list[FormField]()
         for each, told in zip(listed, in_language(listed, value, schema, self._faults), strict=True):
             place = field.at(tokens(each["pointer"]) if each["pointer"].startswith("/") else [])
-            if place is not field and place.branch is not None and place.value is not ABSENT and self._has_parts:
-                of_branch = {**mapping(place.branch), "$defs": mapping(self.schema).get("$defs", {})}
+            if place is not field and place.branch is not None and place.value is not ABSENT:
+                of_branch = self._alone(place.branch)
                 wrong = complaints(place.value, of_branch)
                 if wrong and place not in inner:
                     self._note(place, wrong, place.value, of_branch)
@@ -372,6 +369,14 @@ class AnswerForm:
             elif not missing.problems:
                 missing.problems.append((self.words["missing"].format(reason=each["message"]), False))
                 self._offer_empty(missing)
+
+    def _alone(self, branch: Json) -> JsonObject:
+        """Return the schema of an alternative alone, whose references lead where they do in the whole."""
+        whole = mapping(self.schema)
+        name, definitions = optional_text(whole.get("$id")) or "urn:whole", mapping(whole.get("$defs"))
+        here = free_name("alternative", definitions.__contains__)
+        document: JsonObject = {**whole, "$id": name, "$defs": {**definitions, here: branch}}
+        return {"$ref": f"{name.rstrip('#')}#/$defs/{here}", "$defs": {"whole": document}}
 
     def focus(self, name: str) -> None:
         """Let the keyboard begin at a field."""

@@ -398,16 +398,13 @@ def test_all_that_is_wrong_in_the_chosen_alternative_stands_at_its_fields(word: 
         "name": missing.format("name"),
     }
     assert not any(english for *_, english in form.errors)
-    schema["properties"]["other"] = {"$ref": "#/properties/name"}
-    form = AnswerForm(schema, sent, words)
-    assert not form.check()
-    assert {each.name for each, *_ in form.errors} > {"/data/name"}, "what refers to elsewhere is said as the whole schema has it"
     both: Any = {"type": "object", "properties": {"a": {"oneOf": [STRING, {"type": "string", "minLength": 2}]}}}
     form = AnswerForm(both, {"kind:/data/a": "0", "/data/a": "long"}, words)
     assert form.check() is (form.errors == []) is False, "a value of two alternatives fits neither"
     assert [each.name for each, *_ in form.errors] == ["/data/a"]
 
 
+NAME = {"type": "string", "minLength": 2, "maxLength": 50}
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -416,6 +413,26 @@ HOSTILE = (
     "{{ 7*7 }}",
     "' autofocus onfocus='x",
 )
+
+
+@pytest.mark.parametrize(
+    ("reference", "more"),
+    [
+        ("#/properties/name", {}),
+        ("#/definitions/name", {"definitions": {"name": NAME}}),
+        ("#name", {"$defs": {"name": {**NAME, "$anchor": "name"}}}),
+        ("https://example.com/whole#/$defs/name", {"$id": "https://example.com/whole#", "$defs": {"name": NAME}}),
+        ("name", {"$id": "whole.json", "$defs": {"name": {**NAME, "$id": "name"}}}),
+    ],
+)
+def test_references_lead_from_the_chosen_alternative_where_they_do_from_the_whole(reference: str, more: Any) -> None:
+    parts = {"first": {"$ref": reference}, "second": {"$ref": reference}}
+    branch = {"type": "object", "properties": parts, "required": ["first", "second"]}
+    schema = {"properties": {"name": NAME, "of": {"anyOf": [branch, {"type": "string"}]}}, "required": ["of"], **more}
+    filled = {f"{kind}/data/of/{name}": '"x"' if kind else "x" for name in parts for kind in ("", "json:")}
+    form = AnswerForm(schema, {"kind:/data/of": "0", **filled}, words_for("en"))
+    assert not form.check()
+    assert [(each.name, said) for each, said, _ in form.errors] == [(f"/data/of/{name}", '"x" is too short') for name in parts]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
