@@ -103,7 +103,8 @@ def settings_of(said: list[str] | None) -> dict[str, Json]:
         except ValueError:
             value = text
         (extra if name.startswith("extra.") else made)[name.strip().removeprefix("extra.")] = value
-    return {**made, "extra": extra} if extra else made
+    whole = made.get("extra")
+    return {**made, "extra": {**(whole if isinstance(whole, dict) else {}), **extra}} if extra else made
 
 
 def one_stdin(*paths: str) -> None:

@@ -249,6 +249,8 @@ REQUEST: Mapping[str, str] = {
     "cooldown": "span",
 }
 """Settings of a request and their kinds: for all in `[tool.instrc.run]`, for a model or vibe under `[tool.instrc.models]`."""
+OF_MODELS = frozenset({"rpm", "tpm", "parallel", "cooldown"})
+"""Those that hold for a model, whoever asks it."""
 EFFORTS = ("none", "low", "medium", "high")
 _KINDS = {
     "whole": "it is a whole number from 1",
@@ -338,7 +340,9 @@ def _request_value(kind: str, value: object) -> object:
         case "truth":
             fits = isinstance(value, bool)
         case "table":
-            fits = isinstance(value, Mapping)
+            from instrc.schema.validation import json_fault  # few projects have such a table
+
+            fits = isinstance(value, Mapping) and json_fault(cast("Json", dict(value))) is None
         case "effort":
             fits = isinstance(value, str) and value in EFFORTS
         case "whole":
@@ -533,6 +537,8 @@ class _SettingsReader:
             made, wrong = request_settings(table)
             for key, reason, close in wrong:
                 self._wrong(f"models.{name}.{key}", reason, close, word=key)
+            for key in () if is_model_pattern(name) else sorted(made.keys() & OF_MODELS):
+                self._wrong(f"models.{name}.{key}", 'it is a limit of a model: write it under that, as `"openai:*"`', word=key)
             if made:
                 requests[name] = made
         return models, requests

@@ -91,6 +91,7 @@ def test_a_day_and_a_program_are_counted_over_all_their_runs(standin: Standin) -
     (Path("other.aug")).write_text(ONE)
     assert instrc.run("other.aug", "x", model="openai:gpt-5", budget="0.27 USD/program").status == "done"
     assert instrc.run("other.aug", "x", model="openai:gpt-5", budget="9 USD, 0.27 USD/day").status == "failed"
+    assert instrc.run("other.aug", "x", model="openai:gpt-5", budget="0.27 USD/day, 9 USD/day").status == "failed"
 
 
 def test_what_is_answered_with_an_error_costs_nothing_and_a_refused_request_is_not_made(standin: Standin) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
 import pytest
@@ -15,8 +15,9 @@ from standins import FILLED, KEY, SCHEMA, SHAPES, VARIABLES, Standin, ask, compl
 
 import instrc
 from instrc import CompileError, ModelError, Reply, Request, Tool, lower
-from instrc.runtime.models.catalogue import model_of  # makes one adapter
-from instrc.runtime.models.fallback import Fallback, Limited, limited, turn  # their counts are looked at
+from instrc.problems.runs import UnusableSetting
+from instrc.runtime.models.catalogue import model_of, provider_of  # makes one adapter
+from instrc.runtime.models.fallback import LONGEST_REST, Fallback, Limited, limited, turn  # their counts are looked at
 from instrc.runtime.models.provider import message_with_words
 from instrc.runtime.models.settings import RequestTable, answer_bound, temperatures, with_short_thoughts  # what wins over what
 from instrc.text.sentences import SENTENCES
@@ -78,6 +79,74 @@ def test_each_setting_has_one_name_here_and_is_sent_under_that_of_the_provider(k
     [(_, _, sent)] = standin.seen
     assert within(SENT[kind], sent), sent
     assert [note.split("`")[3] for note in reply.notes] == LACKS.get(kind, [])
+
+
+HARD = {
+    "type": "object",
+    "description": "Прочти\nписьмо «так» \u2028 & <b>",
+    "properties": {
+        "имя": {"type": "string", "minLength": 2, "description": 'Кто "пишет" \\ так'},
+        "at": {"type": "string", "format": "date-time"},
+        "inner": {"type": "object", "properties": {"b": {"type": "string"}, "a": {"enum": ["x", "y"]}}, "required": ["b"]},
+        "tree": {"$ref": "#/$defs/tree"},
+    },
+    "required": ["имя", "inner"],
+    "$defs": {
+        "tree": {
+            "type": "object",
+            "properties": {"v": {"type": "string"}, "kids": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
+            "required": ["v"],
+        }
+    },
+}
+
+
+def parts_of(value: Any) -> Iterator[str]:
+    yield json.dumps(value)
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from parts_of(part)
+
+
+def test_a_schema_and_a_message_arrive_as_they_are_previewed(kind: str, standin: Standin) -> None:
+    model = model_of(f"{kind}:m-1", Path())
+    request = Request("run/llmContext1", "step1_read", "Прочти\r\n\t«письмо» \x7f \u2028 ' \" <&> 😀\n", HARD)
+    standin.answers.append((200, SHAPES[kind]({"asks": "b"}, "step1_read")))
+    asyncio.run(model.answer(request))
+    shown = provider_of(model)
+    assert shown is not None
+    asked, lowering = shown.preview(request)
+    [(_, _, sent)] = standin.seen
+    found = {*parts_of(sent)}
+    schema = next(part for part in parts_of(asked.payload) if '"properties"' in part.partition(": {")[0])
+    assert {json.dumps(asked.message), schema} <= found
+    assert lowering.payload == asked.payload
+
+
+@pytest.mark.parametrize("kind", ["openai"], indirect=True)
+def test_parameters_of_a_provider_are_joined_from_wherever_they_are_set(kind: str, standin: Standin) -> None:
+    table = RequestTable(
+        by_pattern={"openai:*": {"extra": {"top_p": 0.5, "user": "all"}}, "read": {"extra": {"user": "me"}}},
+        given={"extra": {"top_k": 1}},
+    )
+    standin.answers.append((200, SHAPES[kind](FILLED, "step1_read")))
+    request = Request("r/c", "step1_read", "Read.", SCHEMA, settings=table.of_steps(["step1_read"]))
+    asyncio.run(model_of("openai:m-1", Path(), table).answer(request))
+    [(_, _, sent)] = standin.seen
+    assert within({"top_p": 0.5, "user": "me", "top_k": 1}, sent)
+
+
+@pytest.mark.parametrize("kind", ["ollama"], indirect=True)
+def test_what_ollama_does_not_know_among_its_options_stands_beside_them(kind: str, standin: Standin) -> None:
+    standin.answers.append((200, SHAPES[kind](FILLED, "step1_read")))
+    ask(kind, extra={"keep_alive": "5m", "top_k": 3})
+    [(_, _, sent)] = standin.seen
+    assert (sent["keep_alive"], sent["options"]["top_k"], "keep_alive" in sent["options"]) == ("5m", 3, False)
+
+
+def test_the_limits_of_a_run_are_those_of_its_models(tmp_path: Path) -> None:
+    model = model_of("openai:m-1", tmp_path, RequestTable(by_pattern={"openai:*": {"parallel": 9}}, given={"parallel": 1}))
+    assert isinstance(model, Limited)
+    assert model.settings["parallel"] == 1
 
 
 @pytest.mark.parametrize("kind", ["llamacpp", "ollama", "openai-output", "vllm", "openai", "anthropic"], indirect=True)
@@ -278,6 +347,8 @@ def test_an_error_inside_an_answer_that_is_fine_is_an_error(
         ({"retry-after": "7"}, 7, 7),
         ({"retry-after-ms": "2500", "retry-after": "9"}, 2.5, 2.5),
         ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0, 0),
+        ({"retry-after": "Wed, 21 Oct 9999 07:28:00 GMT"}, 2e11, 3e11),
+        ({"retry-after": "99999999999"}, 99999999999, 99999999999),
         ({"x-ratelimit-reset-tokens": "1m30s", "x-ratelimit-remaining-tokens": "0"}, 90, 90),
     ],
 )
@@ -407,6 +478,25 @@ def test_a_model_that_fails_often_is_left_alone_and_asked_again_when_no_other_is
         asyncio.run(alone.answer(REQUEST))
     assert asyncio.run(alone.answer(REQUEST)).model == "again"
     assert only.asked == 2
+
+
+def test_a_model_is_left_alone_for_a_day_at_most_whatever_is_asked_for() -> None:
+    both = Fallback({"a:1": Saying(down(after=1e12)), "b:2": Saying("second")})
+    asyncio.run(both.answer(REQUEST))
+    assert both._until["a:1"] <= time() + LONGEST_REST
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_model_that_cannot_be_asked_is_a_problem_unless_another_one_may_answer_later(first: bool) -> None:  # noqa: FBT001
+    class Keyless:
+        async def answer(self, request: Request) -> Reply:  # noqa: ARG002  -- it asks nobody
+            raise CompileError([UnusableSetting(what="model", word="b", reason="its key is missing")])
+
+    models: dict[str, Any] = {"b:2": Keyless(), "a:1": Saying(down())}
+    both = Fallback(models if first else dict(reversed(models.items())))
+    with pytest.raises(CompileError if first else ModelError, match="its key is missing") as raised:
+        asyncio.run(both.answer(REQUEST))
+    assert getattr(raised.value, "retry", None) is (None if first else True)
 
 
 def test_a_list_of_models_is_one_model(tmp_path: Path) -> None:

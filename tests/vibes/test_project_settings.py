@@ -300,6 +300,19 @@ def test_settings_of_requests_are_read_with_times_in_seconds(files: Files) -> No
     assert found.requests == {"judge": {"temperature": 0}, "openai:*": {"rpm": 5, "extra": {"top_p": 1}}}
 
 
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("judge = { rpm = 5 }", "it is a limit of a model"),
+        ('"judge-*" = { model = "openai:a", cooldown = "5s" }', "it is a limit of a model"),
+        ('"openai:*" = { extra = { since = 2026-01-01 } }', "it is a table of the provider's own parameters"),
+    ],
+)
+def test_settings_that_would_do_nothing_or_cannot_be_sent_are_refused(files: Files, said: str, reason: str) -> None:
+    with pytest.raises(CompileError, match=reason):
+        read_settings(files("p", {"pyproject.toml": f"[tool.instrc.models]\n{said}\n"}))
+
+
 def test_all_that_is_said_to_a_model_has_a_language_and_can_be_replaced(files: Files) -> None:
     said = '[tool.instrc]\nhint = "Смотри {paths}."\n[tool.instrc.prompts]\nlanguage = "ru"\nknown = "Дано:"\n'
     found = read_settings(files("p", {"pyproject.toml": said})).sentences

@@ -162,10 +162,9 @@ class GigaChat(Provider):
         told = {
             "model": asked.model,
             "messages": asked.messages,
-            "functions": [asked.payload],
             "function_call": {"name": asked.name},
-            **asked.options,
-            **asked.extra,
+            **{name: value for name, value in asked.options.items() if name not in asked.extra},
+            "additional_fields": {"functions": [asked.payload], **asked.extra},  # else the library drops what it does not know
         }
         answer = await client.achat(told)
         answered: Json = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -260,7 +259,7 @@ class Ollama(Provider):
     async def _chat(self, client: Client, asked: ProviderRequest, *, stream: bool = False) -> Client:
         options = {**_context_of(asked), **asked.options}
         effort = options.pop("think", "none")
-        options |= asked.extra
+        options |= {name: value for name, value in asked.extra.items() if name not in _BESIDE_OPTIONS}
         return await client.chat(
             model=asked.model,
             messages=asked.messages,
@@ -268,7 +267,12 @@ class Ollama(Provider):
             options=options,
             think=False if effort == "none" else effort,
             stream=stream,
+            **{name: value for name, value in asked.extra.items() if name in _BESIDE_OPTIONS},
         )
+
+
+_BESIDE_OPTIONS: Final = frozenset({"keep_alive", "logprobs", "top_logprobs"})
+"""Parameters that Ollama does not know among its `options`."""
 
 
 class _OllamaStatusError(Exception):

@@ -88,7 +88,7 @@ class MoneyBudget:
         try:
             raised = self._raised(about["run"])
             with transaction(self.file, _SPENT) as database:
-                for scope, limit in (dict(map(read_budget, self.limits)) | raised).items():
+                for scope, limit in (dict(sorted(map(read_budget, self.limits), reverse=True)) | raised).items():
                     query = f"SELECT coalesce(sum(cost), 0) FROM spent WHERE {_SCOPES[scope]}"  # noqa: S608  -- constants
                     [(spent,)] = database.execute(query, about)
                     if spent + estimate > limit:

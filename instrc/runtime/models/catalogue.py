@@ -17,7 +17,7 @@ from instrc.runtime.models.database import MODELS_FILE
 from instrc.runtime.models.fallback import Fallback, Limited, limited
 from instrc.runtime.models.model import Model, Sample, Scripted
 from instrc.runtime.models.provider import Provider
-from instrc.runtime.models.settings import RequestTable
+from instrc.runtime.models.settings import RequestTable, joined
 from instrc.text.files import read_whole
 from instrc.text.jsontext import loads
 
@@ -63,7 +63,7 @@ def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Mod
         raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
     if kind in ADAPTERS:
         table = table or RequestTable()
-        settings = table.of_model(words)
+        settings = joined(table.of_model(words), table.given)  # its limits are those of the model
         return limited(adapter_of(kind)(rest, settings=settings), words, settings, table.server or folder / MODELS_FILE)
     known = ", ".join(["`sample`", "`scripted:FILE`", *(f"`{name}:MODEL`" for name in ADAPTERS)])
     near = tuple(f"{name}:{rest}" if rest else name for name in nearest(kind, ("sample", "scripted", *ADAPTERS)))

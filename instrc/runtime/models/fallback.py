@@ -13,6 +13,7 @@ from time import time
 from typing import Final
 from weakref import WeakKeyDictionary
 
+from instrc.problems.problem import CompileError
 from instrc.runtime.models.database import WAIT, require_file, transaction
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
 from instrc.vibes.settings import RequestSettings
@@ -21,6 +22,8 @@ FAILURES: Final = 3
 """Failures in a row after which a model is left alone for a while, where another one can be asked."""
 COOLDOWN: Final = 30.0
 """Seconds that it is left alone, unless the project or the provider says otherwise."""
+LONGEST_REST: Final = 86_400.0
+"""Seconds that it is left alone at most, whatever a provider asks for."""
 _ELSEWHERE = frozenset({"refused", "quota", "context", "loading", "unreadable", "provider"})
 """Codes of failures that another model may not have, though this one always will."""
 
@@ -45,6 +48,7 @@ class Fallback:
         """Answer a request by the first model that can, or raise the `ModelError` of the last one."""
         request = replace(request, model=None)  # these are the words of all of them
         notes: list[str] = []
+        before: ModelError | None = None
         if self.file is not None and self.file.exists():
             await asyncio.to_thread(self._hear, self.file)
         rested = [words for words in self.models if self._until.get(words, 0.0) <= time()]
@@ -56,6 +60,12 @@ class Fallback:
                 if words == asked[-1] or not (error.retry or error.code in _ELSEWHERE):
                     raise
                 notes.append(f"`{words}` gave no answer ({error}): the next model was asked")
+                before = error
+            except CompileError as error:  # it has no key, say: what hindered the one before may pass
+                if before is None:
+                    raise
+                said = f"{before}; and {error.problems[0].message}"
+                raise ModelError(said, code=before.code, retry=before.retry, after=before.after) from error
             else:
                 self._failed.pop(words, None)
                 return replace(reply, notes=(*notes, *reply.notes)) if notes else reply
@@ -66,7 +76,7 @@ class Fallback:
         self._failed[words] = self._failed.get(words, 0) + 1
         if error.after is not None or error.code == "quota" or self._failed[words] >= FAILURES:
             cooldown = getattr(self.models[words], "settings", {}).get("cooldown", COOLDOWN)
-            self._until[words] = time() + max(cooldown, error.after or 0.0)
+            self._until[words] = time() + min(max(cooldown, error.after or 0.0), LONGEST_REST)
             self._failed[words] = FAILURES - 1  # then one request tries it: another failure is enough
             if self.file is not None:
                 with suppress(sqlite3.Error, OSError), transaction(self.file, _RESTS) as database:

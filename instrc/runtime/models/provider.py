@@ -32,7 +32,7 @@ from instrc.runtime.models.closing import close_at_end
 from instrc.runtime.models.failures import as_model_error, context_of, failure_of
 from instrc.runtime.models.model import ModelError, Reply, Request
 from instrc.runtime.models.partial import PART_PAUSE, PART_SHARE, prefix_value, whole_answer, written
-from instrc.runtime.models.settings import LEAST_BOUND, TIMEOUT, answer_bound, with_short_thoughts
+from instrc.runtime.models.settings import LEAST_BOUND, TIMEOUT, answer_bound, joined, with_short_thoughts
 from instrc.runtime.secrets import secret
 from instrc.schema.outline import outline
 from instrc.text.jsontext import dumps
@@ -157,7 +157,7 @@ class Provider(ABC):
     def preview(self, request: Request) -> tuple[ProviderRequest, Lowering]:
         """Return what would be sent for a request, and how its schema was lowered."""
         lowering = self._lowering(request, self.target)
-        settings = cast("RequestSettings", {**self.settings, **request.settings})
+        settings = joined(self.settings, request.settings)
         return self._asked(request, lowering, settings, self._model_of(request))[0], lowering
 
     def _model_of(self, request: Request) -> str:
@@ -171,7 +171,7 @@ class Provider(ABC):
     async def _answer(self, client: Client, request: Request, model: str, target: str) -> Reply:
         """Ask in the form of one target."""
         lowering = self._lowering(request, target)
-        settings = cast("RequestSettings", {**self.settings, **request.settings})
+        settings = joined(self.settings, request.settings)
         asked, notes = self._asked(request, lowering, settings, model)
         cache = request.cache
         key = None if cache is None else cache.key([self._server(), target, asked.to_json()], request.key)

@@ -32,7 +32,7 @@ class RequestTable:
     def of_model(self, words: str) -> RequestSettings:
         """Return what holds for every request to a model: of several patterns, longer ones count as narrower."""
         fitting = [pattern for pattern in self.by_pattern if is_model_pattern(pattern) and fnmatchcase(words, pattern)]
-        return _joined(self.general, *(self.by_pattern[pattern] for pattern in sorted(fitting, key=len)))
+        return joined(self.general, *(self.by_pattern[pattern] for pattern in sorted(fitting, key=len)))
 
     def of_steps(self, steps: Sequence[str], said: Sequence[float] = ()) -> RequestSettings:
         """Return what is set for the vibes of a chunk, the first of its steps last, by what they `said`, and for this run."""
@@ -43,7 +43,7 @@ class RequestTable:
             fitting = [pattern for pattern, bare in patterns.items() if fnmatchcase(name, bare)]
             found += [self.by_pattern[pattern] for pattern in sorted(fitting, key=len)]
         own: list[RequestSettings] = [{"temperature": value} for value in said[:1]]
-        return _joined(*found, *own, self.given)
+        return joined(*found, *own, self.given)
 
 
 def temperatures(schema: Json, steps: Sequence[str]) -> list[float]:
@@ -53,7 +53,8 @@ def temperatures(schema: Json, steps: Sequence[str]) -> list[float]:
     return list(dict.fromkeys(float(value) for node in nodes if is_temperature(value := node.get(TEMPERATURE))))
 
 
-def _joined(*parts: RequestSettings) -> RequestSettings:
+def joined(*parts: RequestSettings) -> RequestSettings:
+    """Return settings of which later ones win; parameters of the provider under `extra` are joined one by one."""
     made: JsonObject = {}
     for part in parts:
         extra = {**cast("JsonObject", made.get("extra", {})), **cast("JsonObject", part.get("extra", {}))}
