@@ -614,7 +614,8 @@ class Host:
         return report
 
     def _equip(self, run: str, plan: PinnedPlan, how: JsonObject, sink: Sink) -> Effects:
-        here = self._here.get(run.partition("/")[0])
+        root = run.partition("/")[0]
+        here = self._here.get(root, self._ended.get(root))
         return equip(run, plan, how, sink) if here is None else replace(equip(run, plan, how, sink, here.own), parts=here.parts)
 
     def _watch(self, event: Event) -> None:

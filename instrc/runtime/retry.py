@@ -131,7 +131,7 @@ def retry_of(run: str, journal: Journal, options: RetryOptions, *, ended: bool =
     if outcome["status"] == "done":
         _refuse(run, "it is done", "begin another run with what is recorded: `instrc fork`")
     played = _replayed(journal)
-    fatal = _fatal(played, journal)
+    fatal = _fatal(journal)
     if options.step is None and not fatal and not _reached(run, journal, options):
         if outcome["status"] == "stopped":
             reason = f"`{outcome['step']}` was refused"
@@ -212,9 +212,17 @@ def _round_up(spent: int) -> int:
     return spent + max(spent // 2, 1)
 
 
-def _fatal(played: _Replay, journal: Journal) -> list[str]:
+def _fatal(journal: Journal) -> list[str]:
+    """Return the commands whose results have failed a run, and those that would do so next, as other elements of a list."""
+    found: list[str] = []
+    while more := _ending(_replayed(journal, found)):
+        found += more
+    return found
+
+
+def _ending(played: _Replay) -> list[str]:
     """Return the commands whose results have failed a run, so that it goes on without them; those of one chunk together."""
-    outcome = journal.state["outcome"]
+    outcome = played.state["outcome"]
     if outcome is None or outcome["status"] != "failed" or played.last is None or played.last not in played.commands:
         return []
     command, error = played.commands[played.last], outcome["error"]
@@ -288,8 +296,7 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
     `CompileError` if a result of an activity or a person is left out: it would be done twice.
     """
     played = _replayed(journal)
-    fatal = _fatal(played, journal)
-    at = list(fatal)
+    at = _fatal(journal)
     if options.step is not None:
         for step in options.step.split(","):
             at += played.named(step.strip()) or _refuse_step(run, played, step.strip())

@@ -152,6 +152,12 @@ def test_many_runs_at_the_same_time_share_an_engine(engine: str) -> None:
     assert [run.value for run in asyncio.run(asyncio.wait_for(all_(), 60))] == [f"Thank you! {number}" for number in range(8)]
 
 
+def test_a_run_that_is_done_says_so_when_it_is_retried_in_its_program(engine: str) -> None:
+    run = begin(engine, [], "r").answer("approve", {"decision": "Approve"})
+    with pytest.raises(instrc.CompileError, match="it is done"):
+        run.retry()
+
+
 def test_a_run_is_cancelled(engine: str) -> None:
     run = begin(engine, [], f"six-{token_hex(3)}")
     assert run.cancel().status == "cancelled"

@@ -146,6 +146,21 @@ def test_who_failed_beside_others_is_retried_alone(stage: Any) -> None:
     go(body())
 
 
+def test_all_that_failed_at_the_same_time_is_begun_again_by_one_retry(stage: Any) -> None:
+    document = process(
+        eachContext1=each("x", "prompt", process(serverContext1=chunk(step1_b=call("B", "x"))), value="step1_b.text", key="step2")
+    )
+
+    async def body() -> None:
+        made = Broken(stage, SLIP, "B")
+        assert (await stage.start(document, {"prompt": [1, 2, 3]})).status == "failed"
+        made.broken.clear()
+        report = await stage.retry()
+        assert (report.status, report.outcome.get("value")) == ("done", ["B(1)", "B(2)", "B(3)"])
+
+    go(body())
+
+
 def test_a_try_sees_failures_first_and_what_is_in_its_else_is_held(stage: Any) -> None:
     document = process(
         tryContext1=attempt(
