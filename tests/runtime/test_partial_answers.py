@@ -16,7 +16,7 @@ from written_processes import HalfTold
 
 import instrc
 from instrc import CompileError, ModelError, Reply, Request
-from instrc.runtime.models.catalogue import model_of
+from instrc.runtime.models.catalogue import model_of, provider_of
 from instrc.runtime.models.partial import prefix_value  # the law below is about it alone
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -135,6 +135,33 @@ def test_an_answer_in_pieces_is_the_answer_as_a_whole(kind: str, standin: Standi
         assert all(grows_into(value, FILLED) for value, _ in told)
         assert ({"asks": "a "}, ()) in told
         assert told[-1][1] == ("asks", "days")
+
+
+SHAPED = {
+    "type": "object",
+    "properties": {
+        "tags": {"anyOf": [{"type": "null"}, {"type": "object", "additionalProperties": {"type": "string"}}]},
+        "tone": {"enum": ["short", "long"]},
+        "inner": {"type": "array", "items": {"type": "object", "properties": {"m": {"$ref": "#/$defs/map"}}, "required": ["m"]}},
+    },
+    "required": ["tags", "tone", "inner"],
+    "$defs": {"map": {"type": "object", "additionalProperties": {"type": "integer"}}},
+}
+
+
+def test_a_part_has_the_shape_of_the_program_however_its_value_is_sent(kind: str, standin: Standin) -> None:
+    if kind not in STREAMING:
+        pytest.skip("it answers as a whole")
+    whole = {"tags": {"a": "b", "c": "d"}, "tone": "short", "inner": [{"m": {"x": 1, "y": 2}}, {"m": {}}]}
+    adapter = provider_of(model_of(f"{kind}:m-1", Path()))
+    assert adapter is not None
+    request = Request("run/llmContext1", "step1_read", "Read.", SHAPED, partial=lambda value, _: told.append(value))
+    told: list[Any] = []
+    standin.answers.append(streamed(kind, instrc.encode(whole, adapter.preview(request)[1])))
+    assert asyncio.run(adapter.answer(request)).answer == whole
+    assert len(told) > 3
+    assert [part for part in told if not grows_into(part, whole)] == []
+    assert not any(part.get("tone", "short") != "short" for part in told)
 
 
 @pytest.mark.parametrize("only", [0, 3])

@@ -9,6 +9,8 @@ from typing import Final, TypeAlias
 
 from instrc.providers.lifting.streams import assemble
 from instrc.runtime.models.model import ModelError
+from instrc.schema.kinds import kind_of_value, listed_values, own_kinds
+from instrc.schema.walk import dereferenced
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping, text_or_empty
 
@@ -86,6 +88,40 @@ def whole_answer(pieces: list[JsonObject], names: tuple[str | None, str, str]) -
     return answer | (counts if member is None else {member: counts})
 
 
+def in_shape(value: Json, schema: Json, root: Json) -> Json:
+    """Return the beginning of a value without what is not of its schema yet: half of a map that is sent as a list of its keys."""
+    schema = dereferenced(schema, root)
+    if not isinstance(schema, dict) or not isinstance(value, dict | list):
+        return value
+    fitting = [each for each in _branches(schema) if _may_become(value, each, root)]
+    if "anyOf" in schema or "oneOf" in schema:
+        return in_shape(value, fitting[0], root) if len(fitting) == 1 else value
+    if isinstance(value, list):
+        items = schema.get("items")
+        return [in_shape(each, items, root) for each in value if _may_become(each, items, root)]
+    parts, rest = mapping(schema.get("properties")), schema.get("additionalProperties")
+    known = [(key, each, parts.get(key, rest)) for key, each in value.items()]
+    return {key: in_shape(each, part, root) for key, each, part in known if _may_become(each, part, root)}
+
+
+def _branches(schema: JsonObject) -> list[Json]:
+    return [*listing(schema.get("anyOf")), *listing(schema.get("oneOf"))]
+
+
+def _may_become(value: Json, schema: Json, root: Json, depth: int = 0) -> bool:
+    """Say whether a value that may still grow is of the kinds of a schema, and one of its values where it lists them."""
+    schema = dereferenced(schema, root)
+    if not isinstance(schema, dict) or depth > _DEEP:
+        return True
+    values = listed_values(schema)
+    if kind_of_value(value) not in own_kinds(schema) or (isinstance(value, str) and values is not None and value not in values):
+        return False
+    branches = _branches(schema)
+    return not branches or any(_may_become(value, each, root, depth + 1) for each in branches)
+
+
+_DEEP: Final = 8
+"""Levels of unions in one another that are looked at."""
 _TEXT = r'(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|\\u(?![dD][89abAB])[0-9a-fA-F]{4})*+'
 """The text of a string as far as its escapes are whole; half of a pair is none."""
 _TOKEN = re.compile(rf'\s++|[\[\]{{}},:]|"(?:[^"\\]++|\\.)*+"|(?P<open>"{_TEXT})|(?P<bare>[^\s\[\]{{}},:"]++)', re.DOTALL)

@@ -31,7 +31,7 @@ from instrc.runtime.models.budget import BYTES
 from instrc.runtime.models.closing import close_at_end
 from instrc.runtime.models.failures import as_model_error, context_of, failure_of
 from instrc.runtime.models.model import ModelError, Reply, Request
-from instrc.runtime.models.partial import PART_PAUSE, PART_SHARE, prefix_value, whole_answer, written
+from instrc.runtime.models.partial import PART_PAUSE, PART_SHARE, in_shape, prefix_value, whole_answer, written
 from instrc.runtime.models.settings import LEAST_BOUND, TIMEOUT, answer_bound, joined, with_short_thoughts
 from instrc.runtime.secrets import secret
 from instrc.schema.outline import outline
@@ -311,7 +311,8 @@ def _in_our_names(tell: Callable[[Json, Sequence[str]], None], asked: ProviderRe
 
     def told(text: str) -> None:
         value, complete = prefix_value(text)
-        if isinstance(value, dict) and isinstance(ours := lifted(value), dict):
+        schema = lowering.map["schema"]
+        if isinstance(value, dict) and isinstance(ours := in_shape(lifted(value), schema, schema), dict):
             whole = lifted({name: value[name] for name in complete})
             tell(ours, [*whole] if isinstance(whole, dict) else [])
 
