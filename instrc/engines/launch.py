@@ -49,7 +49,7 @@ from instrc.runtime.models.model import Model, Sample
 from instrc.runtime.models.partial import TellPart
 from instrc.runtime.models.settings import RequestTable
 from instrc.runtime.plan import plan_digest, plan_of
-from instrc.runtime.retry import ForkOptions, ProgramVersion, RetryOptions, fork_of, origin_of
+from instrc.runtime.retry import ForkOptions, ProgramVersion, RetryOptions, fork_of, origin_of, wrong_id
 from instrc.runtime.session import SessionTool
 from instrc.runtime.telemetry import Telemetry, listened, logged
 from instrc.runtime.traces import Event, Sink, join_sinks, told_apart
@@ -58,7 +58,6 @@ from instrc.text.arguments import as_plain, is_on
 from instrc.text.callers import warn_caller
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_integer, as_object, as_text, as_texts, tokens, without_type
-from instrc.text.names import file_name
 from instrc.tools.python_values import JsonLike, json_of
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.settings import REQUEST, RequestSettings, Settings, read_settings, request_settings
@@ -214,8 +213,6 @@ def _all_processes(prepared: Prepared, activities: Activities) -> Mapping[str, J
 
 RehearseMode: TypeAlias = bool | Literal["with-activities"]
 """Whether a run invents answers, and the results of activities too, unless it is to call them."""
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-"""It names files of the store, and a `/` in an id parts a child from its run."""
 
 
 class Launcher:
@@ -341,14 +338,7 @@ class Launcher:
 
         `entry` is the answer of its first chunk, where that is filled already.
         """
-        wrong: list[Problem] = []
-        reason = None
-        if run is not None and not _ID.fullmatch(run):
-            reason = "it has letters, digits, `.`, `_` and `-`, at most 100, and begins with a letter or digit"
-        elif run is not None and file_name(run) != run:
-            reason = "no file can have this name on Windows"
-        if reason is not None:
-            wrong.append(problems.runs.UnusableSetting(what="run id", word=str(run), reason=reason))
+        wrong: list[Problem] = [] if run is None else [*wrong_id(run)]
         inputs = given_inputs(self.prepared.inputs if entry is None else self.plan["process"].get("inputs"), given, wrong)
         if wrong:
             raise CompileError(wrong)
@@ -667,6 +657,8 @@ def version_of(before: Launch, prepared: Prepared, own: Own | None = None) -> La
 
 async def forked(engine: Engine, run: str, options: ForkOptions, version: Callable[[Launch], Launcher] | None = None) -> Launch:
     """Return a run that is to begin with what is recorded of another one, of the same program or another `version` of it."""
+    if options.run is not None:
+        await _require_new(engine, options.run)
     before, journal = await engine.journal(run)
     launch = before
     if version is not None:
@@ -681,6 +673,17 @@ async def forked(engine: Engine, run: str, options: ForkOptions, version: Callab
         how.pop("cache", None)  # another answer is wanted
     how |= {"failed": before.how["failed"]} if "failed" in before.how else {}
     return replace(launch, run=options.run or new_id(launch.name), how=how, entries=made.entries)
+
+
+async def _require_new(engine: Engine, run: str) -> None:
+    """Refuse the id of a fork that a run has: what that was forked from need not be the same."""
+    try:
+        await engine.show(run)
+    except CompileError as error:
+        if all(isinstance(problem, problems.runs.NoSuchRun) for problem in error.problems):
+            return
+        raise
+    raise CompileError([problems.runs.RunExists(run=run)])
 
 
 _hosts: dict[tuple[str, str], Host] = {}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NoReturn, NotRequired, TypeAlias, TypedDict, cast
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.problem import CompileError, Problem
 from instrc.runtime.activities import complaints
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import (
@@ -26,6 +26,7 @@ from instrc.runtime.interpreter.documents import (
 from instrc.runtime.journal import Again, CommandResult, Journal, JournalEntry, begun, replay
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.names import file_name
 from instrc.text.source import Source
 
 # What a run did, played again from its results.
@@ -295,6 +296,8 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
     A result is taken for a command with the same words, whatever the numbers of its steps.
     `CompileError` if a result of an activity or a person is left out: it would be done twice.
     """
+    if options.run is not None and (wrong := [*wrong_id(options.run)]):
+        raise CompileError(wrong)
     played = _replayed(journal)
     at = _fatal(journal)
     if options.step is not None:
@@ -318,6 +321,21 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
     if fired := [command["id"] for command in made.fires if _words(command) in sent]:
         entries.append({"fired": fired})
     return Forked(entries, tuple(made.reused), left)
+
+
+_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+"""It names files of the store, and a `/` in an id parts a child from its run."""
+
+
+def wrong_id(run: str) -> Iterator[Problem]:
+    """Yield what is wrong with the id of a run that is to begin."""
+    reason = None
+    if not _ID.fullmatch(run):
+        reason = "it has letters, digits, `.`, `_` and `-`, at most 100, and begins with a letter or digit"
+    elif file_name(run) != run:
+        reason = "no file can have this name on Windows"
+    if reason is not None:
+        yield problems.runs.UnusableSetting(what="run id", word=run, reason=reason)
 
 
 def origin_of(run: str, options: ForkOptions, made: Forked) -> ForkOrigin:

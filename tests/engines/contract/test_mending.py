@@ -290,7 +290,13 @@ def test_a_fork_reuses_what_is_done_before_a_step_and_takes_edits(stage: Any) ->
             assert report.forked == {"run": "r1", "at": options.step}
             assert {key.partition("/")[0] for _, key, _ in stage.calls} <= {options.run}
         assert (await stage.engine.show("r1")).outcome == before
-        for options, name in ((ForkOptions("nope"), "no-such-step"), (ForkOptions(edits={"a": {"text": 1}}), "rejected-answer")):
+        for options, name in (
+            (ForkOptions("nope"), "no-such-step"),
+            (ForkOptions(edits={"a": {"text": 1}}), "rejected-answer"),
+            (ForkOptions(run="../f5"), "unusable-setting"),
+            (ForkOptions(run="r1"), "run-exists"),
+            (ForkOptions(edits={"a": {"text": "y"}}, run="f3"), "run-exists"),
+        ):
             with pytest.raises(CompileError) as raised:
                 await forked(stage.engine, "r1", options)
             assert problem_of(raised)[0] == name
