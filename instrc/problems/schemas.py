@@ -314,6 +314,8 @@ class UnknownKeyword(MisspeltWord):
 
     @property
     def hint(self) -> str | None:
+        if self.word == "x-temperature":
+            return "write a number, such as `0.7`"
         if self.word in _DEADLINES:
             return 'write the deadline of a step of a person or a server with `within`: `@ { within: "P2D" }`'
         if self.word in OF_RUNS:

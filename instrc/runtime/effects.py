@@ -279,6 +279,8 @@ class Effects:
                 await asyncio.to_thread(budget.settle, entry, 0.0)
             raise
         cost = reply.cost if reply.cost is not None else cost_of(self.prices, reply.model, reply.usage)
+        if cost == 0 and reply.cost is None and not (reply.usage or reply.cached or reply.invented):
+            return replace(reply, notes=(*reply.notes, _ESTIMATED))
         await asyncio.to_thread(budget.settle, entry, cost or 0.0)
         return reply if cost is not None or reply.invented else replace(reply, notes=(*reply.notes, _NOT_COUNTED))
 
@@ -444,6 +446,7 @@ _KINDS_BY_CODE: dict[str | None, FailureKind] = {
     INVALID_OUTPUT: "invalid",
     "budget": "limit",
 }
+_ESTIMATED: Final = "nobody says how many tokens this answer took: the budget counts what it might have cost"
 _NOT_COUNTED: Final = "nobody says what this answer has cost: it is not counted in the budget"
 
 

@@ -102,6 +102,17 @@ def test_what_is_answered_with_an_error_costs_nothing_and_a_refused_request_is_n
     assert len(standin.seen) == 2
 
 
+@pytest.mark.parametrize("usage", [{}, {"usage": None}, {"usage": {"prompt_tokens": -9, "completion_tokens": 10**30}}])
+def test_an_answer_that_does_not_say_its_tokens_costs_what_was_estimated(standin: Standin, usage: Any) -> None:
+    body = called(FILLED, "read")
+    del body["usage"]
+    standin.answers.append((200, body | usage))
+    run = instrc.run("one.aug", "x", model="openai:gpt-5", budget="0.27 USD/day")
+    assert run.status == "done"
+    assert any("how many tokens" in note for event in run.trace for note in event.get("notes") or ())
+    assert spent_one(standin, "0.27 USD/day").status == "failed"
+
+
 @pytest.mark.parametrize(
     ("model", "budget", "said"),
     [

@@ -35,13 +35,13 @@ class Anthropic(Provider):
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a message."""
-        answered: Json = (await self._create(client, asked)).model_dump(mode="json", exclude_unset=True)
+        answered: Json = (await self._create(client, asked)).model_dump(mode="json", exclude_unset=True, warnings=False)
         return answered
 
     async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
         """Ask for a message, event by event."""
         async for piece in await self._create(client, asked, stream=True):
-            yield piece.model_dump(mode="json", exclude_unset=True)
+            yield piece.model_dump(mode="json", exclude_unset=True, warnings=False)
 
     async def _create(self, client: Client, asked: ProviderRequest, **form: Json) -> Client:
         options = {"max_tokens": ANTHROPIC_TOKENS, **asked.options}
@@ -116,7 +116,7 @@ class Gemini(Provider):
 
 def _gemini_json(answer: Client) -> JsonObject:
     answered: JsonObject = answer.model_dump(
-        mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response", "parsed"}
+        mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response", "parsed"}, warnings=False
     )
     return answered
 
@@ -167,7 +167,7 @@ class GigaChat(Provider):
             "additional_fields": {"functions": [asked.payload], **asked.extra},  # else the library drops what it does not know
         }
         answer = await client.achat(told)
-        answered: Json = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+        answered: Json = answer.model_dump(mode="json", by_alias=True, exclude_none=True, warnings=False)
         return answered
 
 
@@ -199,14 +199,16 @@ class Mistral(Provider):
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a chat completion."""
-        answered: Json = (await client.chat.complete_async(**self._arguments(asked))).model_dump(mode="json", exclude_unset=True)
+        answered: Json = (await client.chat.complete_async(**self._arguments(asked))).model_dump(
+            mode="json", exclude_unset=True, warnings=False
+        )
         return answered
 
     async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
         """Ask for a chat completion, chunk by chunk."""
         async with await client.chat.stream_async(**self._arguments(asked)) as events:
             async for event in events:
-                yield event.data.model_dump(mode="json", exclude_unset=True)
+                yield event.data.model_dump(mode="json", exclude_unset=True, warnings=False)
 
     def _arguments(self, asked: ProviderRequest) -> JsonObject:
         return {
@@ -248,13 +250,13 @@ class Ollama(Provider):
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a chat answer in the shape of the payload, with room for all of it: older text is dropped without a word."""
-        answered: Json = (await self._chat(client, asked)).model_dump(mode="json", exclude_none=True)
+        answered: Json = (await self._chat(client, asked)).model_dump(mode="json", exclude_none=True, warnings=False)
         return answered
 
     async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
         """Ask for a chat answer, token by token."""
         async for piece in await self._chat(client, asked, stream=True):
-            yield piece.model_dump(mode="json", exclude_none=True)
+            yield piece.model_dump(mode="json", exclude_none=True, warnings=False)
 
     async def _chat(self, client: Client, asked: ProviderRequest, *, stream: bool = False) -> Client:
         options = {**_context_of(asked), **asked.options}
@@ -344,13 +346,13 @@ class OpenAI(Provider):
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a chat completion."""
-        answered: Json = (await self._create(client, asked)).model_dump(mode="json", exclude_unset=True)
+        answered: Json = (await self._create(client, asked)).model_dump(mode="json", exclude_unset=True, warnings=False)
         return answered
 
     async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
         """Ask for a chat completion, chunk by chunk."""
         async for piece in await self._create(client, asked, stream=True, stream_options={"include_usage": True}):
-            yield piece.model_dump(mode="json", exclude_unset=True)
+            yield piece.model_dump(mode="json", exclude_unset=True, warnings=False)
 
     async def _create(self, client: Client, asked: ProviderRequest, **form: Json) -> Client:
         return await client.chat.completions.create(

@@ -47,6 +47,8 @@ LOADING: Final = 180.0
 """Seconds that a server may take to load its model."""
 MARGIN: Final = 64
 """Tokens of a context that are left to what a server puts around a message."""
+_MOST_TOKENS: Final = 2**53
+"""What is more, or less than none, is no count."""
 _LOOK: Final = 1.0
 """Seconds between two looks at a server that is loading."""
 
@@ -401,7 +403,7 @@ def token_counts(answer: Json, names: TokenNames) -> dict[str, int]:
     if not isinstance(counts, dict):
         return {}
     pairs = {"input_tokens": counts.get(given), "output_tokens": counts.get(written)}
-    return {name: count for name, count in pairs.items() if isinstance(count, int)}
+    return {name: count for name, count in pairs.items() if isinstance(count, int) and 0 <= count < _MOST_TOKENS}
 
 
 def base_url_from(variable: str) -> str | None:
