@@ -13,8 +13,9 @@ import pytest
 from written_processes import DECISION, call, chunk, process, step
 
 from instrc import Activities, CompileError, Sample, current_call
-from instrc.engines.dbos.durable_engine import DurableEngine, launch_json  # the engine itself, with effects of the test
+from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.engines.dbos.runner import Runner  # moments of a carrier that no run can choose
+from instrc.engines.dbos.store import launch_json  # what the engine stores of a launch
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch, RunReport
 from instrc.runtime.plan import plan_of
