@@ -187,6 +187,6 @@ def forget(connection: sa.Connection, run: str) -> None:
         return
     for table in (QUESTIONS, CANDIDATES, CLAIMS, VOTES, METADATA):
         connection.execute(sa.delete(table).where(table.c.run == run))
-    connection.execute(sa.update(RUNS).where(RUNS.c.run == run).values(status=DELETED))
+    connection.execute(sa.update(RUNS).where(RUNS.c.run == run).values(status=DELETED, starter=None))
     write_in_order(connection, FEED)
     connection.execute(sa.insert(FEED).values(at=time(), kind="run.deleted", run=run, program=program, body={}))

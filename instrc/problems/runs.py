@@ -202,6 +202,8 @@ class InvalidInput(Problem):
     """Whether a text was given: it fills only `prompt`, and this input needs an object."""
     only_prompt: bool = False
     """Whether an object was given where `prompt` is the only input."""
+    pointer: str | None = None
+    """Where in the inputs, as a JSON Pointer, if that is known more closely than by the name."""
 
     @property
     def hint(self) -> str | None:

@@ -1,9 +1,11 @@
-"""Who asks a service, and what they may do: roles by program, API keys, tokens, sessions and signed links."""
+"""Who asks a service, and what they may do: roles by program, and how often."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Final, Literal, TypeAlias, get_args
 
 from instrc import problems
@@ -54,3 +56,21 @@ class Caller:
 
 LOCAL: Final = Caller("local", roles={ALL: frozenset({"admin"})})
 """Whoever reaches a service that asks nobody for an identity: it listens at this machine only."""
+
+
+class RateLimiter:
+    """Counts what each caller does in a minute."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._counts: Counter[str] = Counter()
+        self._minute = 0
+
+    def enter(self, name: str, what: str) -> None:
+        """Count one more; refuse it over the limit."""
+        now = int(monotonic())
+        if now // 60 != self._minute:
+            self._minute, self._counts = now // 60, Counter()
+        self._counts[name] += 1
+        if self._counts[name] > self.limit:
+            raise CompileError([problems.serving.TooMuch(what=what, limit=self.limit, retry_after=60 - now % 60)])

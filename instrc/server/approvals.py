@@ -65,7 +65,7 @@ class Approval:
         for vote in votes:
             if self.veto and is_refusal(vote.data):
                 return vote
-            sides.setdefault(_side(vote.data), []).append(vote)
+            sides.setdefault(side_of(vote.data), []).append(vote)
         for side in sides.values():
             if len(side) >= self.needed:
                 return side[-1]
@@ -80,7 +80,8 @@ def is_refusal(data: Json) -> bool:
     return any(part.get("decision") == REFUSAL for part in _parts(data))
 
 
-def _side(data: Json) -> str:
+def side_of(data: Json) -> str:
+    """Return what an answer decides: equal for those who agree."""
     decisions: list[Json] = [part["decision"] for part in _parts(data) if "decision" in part]
     return digest_of(decisions or data)
 

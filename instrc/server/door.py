@@ -6,7 +6,6 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from time import monotonic
 from typing import Final, TypeAlias
 
 from starlette.datastructures import Headers
@@ -17,10 +16,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from instrc import problems
 from instrc.problems.problem import CompileError, Problem
 from instrc.runtime.engine import UnreachableError
-from instrc.server.access import LOCAL, Caller
+from instrc.server.access import LOCAL, Caller, RateLimiter
 from instrc.server.run_service import DeletedError
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.jsonvalue import Json, JsonObject, pointer
 
 Counted: TypeAlias = "Counter[tuple[str, int]]"
 """How many responses there were, by what was asked and by status."""
@@ -88,8 +87,9 @@ def problem_json(found: Sequence[Problem], status: int | None = None) -> tuple[J
 
 
 def _pointer(problem: Problem) -> str:
-    pointer = getattr(problem, "pointer", "")
-    return f"/input/{problem.word}" if isinstance(problem, problems.runs.InvalidInput) else str(pointer)
+    if isinstance(problem, problems.runs.InvalidInput):
+        return f"/input{pointer([problem.word]) if problem.pointer is None else problem.pointer}"
+    return str(getattr(problem, "pointer", ""))
 
 
 def _reason(problem: Problem) -> str:
@@ -122,24 +122,6 @@ def caller_of(request: Request) -> Caller:
         reason = request.scope.get("instrc.unknown") or "nothing was sent that says so"
         raise CompileError([problems.serving.NotAuthenticated(reason=reason)])
     return caller
-
-
-class RateLimiter:
-    """Counts what each caller does in a minute."""
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self._counts: Counter[str] = Counter()
-        self._minute = 0
-
-    def enter(self, name: str, what: str) -> None:
-        """Count one more; refuse it over the limit."""
-        now = int(monotonic())
-        if now // 60 != self._minute:
-            self._minute, self._counts = now // 60, Counter()
-        self._counts[name] += 1
-        if self._counts[name] > self.limit:
-            raise CompileError([problems.serving.TooMuch(what=what, limit=self.limit, retry_after=60 - now % 60)])
 
 
 # The door: what every request passes, whatever it is for.

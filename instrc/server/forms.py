@@ -365,7 +365,8 @@ class AnswerForm:
                     continue
             missing = place.missing(each["message"])
             if missing is None:
-                place.problems.append((told["message"], told == each and self.words["language"] != "en"))
+                said = (told["message"], told == each and self.words["language"] != "en")
+                place.problems += [] if said in place.problems else [said]
             elif not missing.problems:
                 missing.problems.append((self.words["missing"].format(reason=each["message"]), False))
                 self._offer_empty(missing)

@@ -18,6 +18,7 @@ from typing import Final, TypeAlias
 
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
@@ -27,7 +28,7 @@ from instrc import problems
 from instrc.problems import catalogue
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import complaints
-from instrc.server.access import Caller
+from instrc.server.access import Caller, RateLimiter
 from instrc.server.door import (
     JSON,
     LOCAL_HOSTS,
@@ -35,7 +36,6 @@ from instrc.server.door import (
     Counted,
     Door,
     Identify,
-    RateLimiter,
     caller_of,
     json_response,
     problem_json,
@@ -43,7 +43,7 @@ from instrc.server.door import (
 )
 from instrc.server.identity import Identity, caller_of_link
 from instrc.server.openapi import EVENTS, document_of
-from instrc.server.operations import ENDPOINTS, Endpoint, RequestData, ResponseData, question_id, refuse
+from instrc.server.operations import ENDPOINTS, Endpoint, RequestData, ResponseData, question_id, refuse, tags_of
 from instrc.server.run_service import RunService
 from instrc.server.streams import NumberedEvent
 from instrc.text.jsontext import dumps, loads
@@ -67,13 +67,12 @@ def _endpoint(service: RunService, operation: Endpoint, rate: RateLimiter) -> An
             path = {"question": question_id(*caller.only)}
         else:
             caller = caller_of(request)
-        if operation.is_rated:
-            rate.enter(caller.name, "starts and answers in a minute")
         answered = await operation.call(service, caller, await _read(request, operation, path))
         if answered.stream is not None:
             return EventResponse(request, caller, answered.stream)
         tag = answered.headers.get("ETag")
-        if tag is not None and operation.method == "GET" and request.headers.get("if-none-match") in {tag, "*"}:
+        known = tags_of(request.headers.get("if-none-match"))
+        if tag is not None and operation.method == "GET" and {tag.strip('"'), "*"} & known:
             return Response(None, 304, {"ETag": tag})
         return json_response(answered.body, answered.status, answered.headers)
 
@@ -276,10 +275,14 @@ def _page_of_problem(request: Request) -> Response:
     return PlainTextResponse("there is no such problem" if kind is None else catalogue.page(kind), 404 if kind is None else 200)
 
 
-async def _broken(_request: Request, _error: Exception) -> Response:
-    """Say nothing of what has failed inside: the log has it."""
-    made: JsonObject = {"type": "about:blank", "title": "internal error", "status": 500, "name": "internal-error"}
-    return Response(dumps({**made, "detail": "the service could not do this"}), 500, None, PROBLEM)
+async def _broken(_request: Request, error: Exception) -> Response:
+    """Say that there is no such address or method; nothing of what has failed inside: the log has it."""
+    known = error if isinstance(error, HTTPException) else HTTPException(500, "internal error")
+    title = known.detail.lower()
+    made: JsonObject = {"type": "about:blank", "title": title, "status": known.status_code, "name": title.replace(" ", "-")}
+    return Response(
+        dumps({**made, "detail": "the service could not do this"}), known.status_code, dict(known.headers or {}), PROBLEM
+    )
 
 
 async def _told(_request: Request, error: Exception) -> Response:
@@ -338,7 +341,9 @@ def app_of(
             streams.closing.set()
             await service.close()
 
-    app = Starlette(routes=made, exception_handlers={CompileError: _told, 500: _broken}, lifespan=lifespan)
+    app = Starlette(
+        routes=made, exception_handlers={CompileError: _told, HTTPException: _broken, 500: _broken}, lifespan=lifespan
+    )
     allowed = LOCAL_HOSTS | {*hosts, *service.settings.hosts}
     app.add_middleware(Door, hosts=frozenset(allowed), body=service.settings.body, identify=identify or identity, counted=counted)
     app.state.streams = streams

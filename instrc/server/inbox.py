@@ -25,8 +25,8 @@ from instrc.runtime.interpreter.documents import Complaint
 from instrc.runtime.trace_page import page_of
 from instrc.runtime.traces import spans_of, steps_of
 from instrc.schema.strip import split
-from instrc.server.access import Caller
-from instrc.server.door import CONTENT_POLICY, RateLimiter, caller_of, status_of_problem
+from instrc.server.access import Caller, RateLimiter
+from instrc.server.door import CONTENT_POLICY, caller_of, status_of_problem
 from instrc.server.forms import AnswerForm, Words, changed, pairs
 from instrc.server.identity import Identity, caller_of_link
 from instrc.server.operations import RequestData, place_of_question, place_of_run, question_id, token_of
@@ -217,7 +217,12 @@ class Inbox:
             return self._shown(request, found, form, {**kept, "note": None if form.errors else "fits"})
         try:
             await self.service.answer(
-                self._caller(request), found.run, found.question.id, form.value, comment=comment.strip() or None, tag=tag or None
+                self._caller(request),
+                found.run,
+                found.question.id,
+                form.value,
+                comment=comment.strip() or None,
+                tags=[tag] if tag else (),
             )
         except CompileError as error:
             kept["problems"] = _at_fields(error, form)
@@ -312,7 +317,7 @@ def _at_fields(error: CompileError, form: AnswerForm) -> list[Problem]:
         if isinstance(each, runs.RejectedAnswer):
             found.append({"pointer": each.pointer, "message": each.reason})
         elif isinstance(each, runs.InvalidInput) and each.word:
-            found.append({"pointer": pointer([each.word]), "message": each.message})
+            found.append({"pointer": each.pointer or pointer([each.word]), "message": each.message})
         else:
             others.append(each)
     form.refuse(found)

@@ -29,11 +29,12 @@ _NEW_ID: Final[JsonObject] = {"type": "string", "pattern": "^[A-Za-z0-9]([A-Za-z
 """It may name a file: none that ends with a dot."""
 _SPAN: Final[JsonObject] = {"type": "string", "pattern": "^P([0-9]{1,6}[WD]|T[0-9]{1,6}[HMS])$"}
 _NAMES: Final[JsonObject] = {"type": "array", "items": _TEXT}
+_MOST_METADATA: Final = 20
 _METADATA: Final[JsonObject] = {
     "type": "object",
     "additionalProperties": {"type": "string", "maxLength": 500},
     "propertyNames": {"maxLength": 100},
-    "maxProperties": 20,
+    "maxProperties": _MOST_METADATA,
 }
 _SCHEMA: Final[JsonObject] = {"type": ["object", "boolean", "null"], "description": "A JSON Schema."}
 
@@ -120,12 +121,6 @@ class RequestData:
         return run, question.replace("~", "/")
 
     @property
-    def tag(self) -> str | None:
-        """The state that the caller has seen, if it was sent."""
-        given = self.headers.get("if-match")
-        return None if given is None or given.strip() == "*" else given.strip().removeprefix("W/").strip('"')
-
-    @property
     def limit(self) -> int:
         """How many rows a page has."""
         given = self.query.get("limit", "50")
@@ -174,14 +169,17 @@ class Endpoint:
     status: int = 200
     errors: tuple[int, ...] = ()
     """Statuses of problems, beside 400, 401, 403, 429 and 503, which all may have."""
-    is_rated: bool = False
-    """Whether a caller may do it so often only."""
     headers: tuple[str, ...] = ()
     """Those of a request that it reads."""
     by_link: bool = False
     """Whether the word of a signed link in the path says who asks, and about which question."""
     is_stream: bool = False
     """Whether what is sent back goes on, as events."""
+
+
+def tags_of(header: str | None) -> frozenset[str]:
+    """Return the tags of states that a caller has seen, as `If-Match` and `If-None-Match` list them; `*` is any."""
+    return frozenset(each.strip().removeprefix("W/").strip('"') for each in (header or "").split(",")) - {""}
 
 
 def refuse(reason: str, pointer: str = "") -> NoReturn:
@@ -213,7 +211,7 @@ def place_of(token: str | None, *kinds: type) -> tuple[float | str, ...] | None:
     except ValueError:
         found = None
     places = found if isinstance(found, list) and len(found) == len(kinds) else [None] * len(kinds)
-    if not all(isinstance(each, int | float if kind is float else kind) for each, kind in zip(places, kinds, strict=True)):
+    if not all(isinstance(each, kind) for each, kind in zip(places, kinds, strict=True)):
         refuse("`cursor` is not one that this service has given")
     return tuple(cast("list[float | str]", places))
 
@@ -313,11 +311,14 @@ async def _program(service: RunService, caller: Caller, asked: RequestData) -> R
 
 
 async def _start(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    key = asked.headers.get("idempotency-key")
+    if key is not None and not key.strip():
+        refuse("`Idempotency-Key` is empty")
     info = await service.start(
         caller,
         as_text(asked.body["program"]),
         asked.body.get("input"),
-        key=asked.headers.get("idempotency-key"),
+        key=key,
         run=optional_text(asked.body.get("run")),
         metadata=cast("Mapping[str, str]", mapping(asked.body.get("metadata"))),
         wait=_wait(asked),
@@ -341,6 +342,8 @@ async def _runs(service: RunService, caller: Caller, asked: RequestData) -> Resp
     except CompileError as error:
         refuse(error.problems[0].message)
     metadata = {key.removeprefix("metadata."): value for key, value in query.items() if key.startswith("metadata.")}
+    if len(metadata) > _MOST_METADATA:
+        refuse(f"at most {_MOST_METADATA} names of metadata choose")
     cursor = place_of_run(query.get("cursor"))
     return ResponseData(_page_json(await service.runs(caller, chosen, metadata=metadata, limit=asked.limit, cursor=cursor)))
 
@@ -412,7 +415,9 @@ async def _link(service: RunService, caller: Caller, asked: RequestData) -> Resp
 
 async def _answer(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
     comment = optional_text(asked.body.get("comment"))
-    info = await service.answer(caller, *asked.question, asked.body["data"], comment=comment, tag=asked.tag)
+    info = await service.answer(
+        caller, *asked.question, asked.body["data"], comment=comment, tags=tags_of(asked.headers.get("if-match")) - {"*"}
+    )
     if caller.only is not None:  # who has a link to a question sees nothing else of its run
         return ResponseData({"run": info.report.run, "status": info.report.status})
     return _run_answer(info)
@@ -456,8 +461,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         _RUN,
         body=_object({"program": _TEXT}, {"input": {}, "run": _NEW_ID, "metadata": _METADATA}, closed=True),
         status=201,
-        errors=(404, 409, 422),
-        is_rated=True,
+        errors=(404, 409, 410, 422),
         headers=("Idempotency-Key", "Prefer"),
     ),
     Endpoint(
@@ -539,7 +543,6 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         _RUN,
         body=_GIVEN,
         errors=(404, 409, 410, 412, 422),
-        is_rated=True,
         headers=("If-Match",),
     ),
     Endpoint(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,8 +24,8 @@ from instrc.runtime.engine import Engine, Question, RunFilter, RunReport, Traced
 from instrc.runtime.interpreter.documents import Author, spellings
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.traces import Event
-from instrc.server.access import Caller, Role
-from instrc.server.approvals import Approval, Vote, approval_of, digest_of
+from instrc.server.access import Caller, RateLimiter, Role
+from instrc.server.approvals import Approval, Vote, approval_of, digest_of, side_of
 from instrc.server.identity import Signer, link_word, refuse_unknown
 from instrc.server.records import (
     Beginning,
@@ -47,6 +47,7 @@ PATIENCE: Final = 20.0
 SETTLE: Final = 2.0
 """Seconds for a run to take an answer in."""
 _SEES: Final[tuple[Role, ...]] = ("viewer", "operator", "author")
+_RATED: Final = "starts and answers in a minute"
 _MOST: Final = 200
 """Rows of a page."""
 
@@ -129,6 +130,7 @@ class RunService:
         self.records = records
         self.settings: ServiceSettings = settings or ServiceSettings()
         self.hub: Hub = hub or Hub()
+        self.rate: RateLimiter = RateLimiter(self.settings.rate)
         self._secrets: list[str] = [*secrets]
         self._under_way: dict[str, asyncio.Task[RunReport]] = {}
         self._turns: dict[str, asyncio.Lock] = {}
@@ -175,6 +177,7 @@ class RunService:
 
         The same caller with the same `key` and the same inputs gets the same run; with others it is a `KeyReused`.
         """
+        self.rate.enter(caller.name, _RATED)
         await self.program(caller, program)
         caller.require("starter", program, f"start runs of `{program}`")
         inputs = self._inputs(program, inputs)
@@ -186,9 +189,19 @@ class RunService:
             if before != digest:
                 raise CompileError([problems.serving.KeyReused(key=key)])
             launch = replace(launch, run=known)
+        if key is not None or run is not None:
+            await self._require_free(caller, launch.run)
         report = await self._recorded(launch.run, self.engine.start(launch), wait)
         await self._note(report, Beginning(caller.name, metadata, caller.by, digest_of(launch.inputs)))
         return await self._info_of(report)
+
+    async def _require_free(self, caller: Caller, run: str) -> None:
+        """Refuse the id of a run that was deleted, or that another has begun: of theirs the caller would see how it stands."""
+        row = await asyncio.to_thread(self.records.run, run)
+        if row is not None and row.status == DELETED:
+            raise DeletedError([problems.runs.NoSuchRun(run=run, store="")])
+        if row is not None and not _may_see(caller, row.program, row.starter):
+            raise CompileError([problems.runs.RunExists(run=run)])
 
     def _inputs(self, program: str, given: JsonLike) -> JsonObject:
         """Return inputs by name, as the schema of the program has them; a text is its `prompt`."""
@@ -202,8 +215,8 @@ class RunService:
         if wrong:
             places = [(each["pointer"], next(iter(tokens(each["pointer"])), "input"), each["message"]) for each in wrong]
             raise CompileError(
-                problems.runs.InvalidInput(word=word, reason=f"does not fit at `{pointer or '/'}`: {message}")
-                for pointer, word, message in places
+                problems.runs.InvalidInput(word=word, reason=f"does not fit at `{place or '/'}`: {message}", pointer=place)
+                for place, word, message in places
             )
         return inputs
 
@@ -215,11 +228,12 @@ class RunService:
         metadata: Mapping[str, str] | None = None,
         limit: int = 50,
         cursor: tuple[float, str] | None = None,
+        own: bool = False,
     ) -> Page:
-        """Return a page of the runs that the caller may see, the latest first: of all programs, else those the caller began."""
+        """Return a page of the runs that the caller may see, the latest first; with `own` of those that the caller began."""
         filtered = chosen_runs or RunFilter()
-        seen = [name for name in self.launchers if caller.may_any(_SEES, name)]
-        every = caller.may_any(_SEES, "")  # a role for `*`
+        seen = [name for name in self.launchers if caller.may_any(_SEES, name) and not own]
+        every = caller.may_any(_SEES, "") and not own  # a role for `*`
         limit = max(1, min(limit, _MOST))
         query = runs_query(
             status=filtered.status,
@@ -266,6 +280,8 @@ class RunService:
         """Begin another run with what is recorded of one."""
         report = await self._seen(caller, run)
         caller.require("operator", report.name, f"fork runs of `{report.name}`")
+        if options.run is not None and await asyncio.to_thread(self.records.run, options.run) is not None:
+            raise CompileError([problems.runs.RunExists(run=options.run)])
         launch = await forked(self.engine, run, options)
         made = await self._recorded(launch.run, self.engine.start(launch), 0.0)
         await self._note(made, Beginning(caller.name))
@@ -309,7 +325,7 @@ class RunService:
         every = caller.may_any((*_SEES, "answerer"), "")
         programs = None if every else [n for n in self.launchers if caller.may_any((*_SEES, "answerer"), n)]
         query = questions_query(
-            who=caller.as_candidates if mine or not caller.may_any(_SEES, program or "") else None,
+            who=caller.as_candidates if not claimed and (mine or not caller.may_any(_SEES, program or "")) else None,
             run=run,
             program=program,
             programs=programs,
@@ -376,14 +392,15 @@ class RunService:
         return link_word(self.signer, run, found.question.id, to)
 
     async def answer(
-        self, caller: Caller, run: str, question: str, data: Json, *, comment: str | None = None, tag: str | None = None
+        self, caller: Caller, run: str, question: str, data: Json, *, comment: str | None = None, tags: Collection[str] = ()
     ) -> RunInfo:
         """Answer a question as the caller, and return as soon as that is recorded.
 
-        A wrong answer, `RejectedAnswer`, leaves it open; `tag` is that of the question as the caller has seen it.
+        A wrong answer, `RejectedAnswer`, leaves it open; `tags` are those of the question as the caller may have seen it.
         Where several people have to answer, the run goes on when enough of them agree, or when that cannot be any more.
         The same answer of the same person again changes nothing.
         """
+        self.rate.enter(caller.name, _RATED)
         before = (await asyncio.to_thread(self.records.votes, run, question)).get(question, [])
         if any(each.who == caller.name and each.data == data for each in before):
             report = await self._seen(caller, run, question)
@@ -391,7 +408,7 @@ class RunService:
                 return await self._info_of(report)
         found = await self.question(caller, run, question)
         self._require_candidate(caller, found)
-        if tag is not None and tag != found.tag:
+        if tags and found.tag not in tags:
             raise CompileError([problems.serving.QuestionNotFree(question=question, state="shown anew")])
         if found.claimed_by not in {None, caller.name}:
             raise CompileError([problems.serving.QuestionNotFree(question=question, state="claimed", by=found.claimed_by)])
@@ -429,7 +446,8 @@ class RunService:
 
     async def _decide(self, run: str, question: str, votes: Sequence[Vote], decided: Vote) -> RunReport:
         """Let a run go on with the answer that its votes decide on."""
-        by: Author = {"who": ", ".join(each.who for each in votes if each.data == decided.data), "means": decided.means}
+        agreed = [each.who for each in votes if side_of(each.data) == side_of(decided.data)]
+        by: Author = {"who": ", ".join(agreed), "means": decided.means}
         work = self.engine.answer(run, question, decided.data, by)
         report = await self._recorded(run, work, SETTLE, known=True, question=question)
         await self._note(report)
@@ -519,20 +537,25 @@ class RunService:
         if after and (after + 1 < first or after > last):
             yield NumberedEvent(max(first - 1, 0), "gap", {"after": after, "before": first})
             after = max(first - 1, 0)
-        every = caller.may_any(_SEES, "")
         with self.hub.following(None) as box:
             while True:
                 for change in await asyncio.to_thread(self.records.feed, after):
                     after = change.number
-                    if every or caller.may_any(_SEES, change.program):
+                    if await self._follows(caller, change.program, change.run):
                         body: JsonObject = {"run": change.run, "program": change.program, "at": change.at, **change.body}
                         yield NumberedEvent(change.number, change.kind, body)
                 while box:
                     part = box.pop(next(iter(box)))
                     row = await asyncio.to_thread(self.records.run, part.run)
-                    if row is not None and (every or caller.may_any(_SEES, row.program)):
+                    if row is not None and _may_see(caller, row.program, row.starter):
                         yield NumberedEvent(after, "partial", {"program": row.program, **part_json(part)})
                 await self.hub.wait(None, _LOOK)
+
+    async def _follows(self, caller: Caller, program: str, run: str) -> bool:
+        if _may_see(caller, program, None) or not caller.may("starter", program):
+            return _may_see(caller, program, None)
+        row = await asyncio.to_thread(self.records.run, run)
+        return row is not None and row.starter == caller.name
 
     # --- what is shared -------------------------------------------------------------------------------------------------------
 
@@ -582,20 +605,23 @@ class RunService:
         row = await asyncio.to_thread(self.records.run, run)
         if row is not None and row.status == DELETED:
             raise DeletedError(missing.problems)
-        report = await self.engine.show(run)
-        starter = None if row is None else row.starter
-        may = caller.may_any(_SEES, report.name) or (starter == caller.name and caller.may("starter", report.name))
-        if not may and caller.only is None:
-            answers = caller.may("answerer", report.name)
-            if not answers or not any(self._is_for(caller, report, each) for each in report.questions):
-                voted = answers and any(
-                    vote.who == caller.name
-                    for votes in (await asyncio.to_thread(self.records.votes, run)).values()
-                    for vote in votes
-                )
-                if not voted:
-                    raise missing
+        try:
+            report = await self.engine.show(run)
+        except CompileError as error:
+            if isinstance(error.problems[0], problems.runs.NoSuchRun):
+                raise missing from None  # its words would tell it from one that the caller may not see
+            raise
+        may = caller.only is not None or _may_see(caller, report.name, None if row is None else row.starter)
+        if not may and not (caller.may("answerer", report.name) and await asyncio.to_thread(self._asks, caller, report)):
+            raise missing
         return report
+
+    def _asks(self, caller: Caller, report: RunReport) -> bool:
+        """Tell whether a run asks the caller something, or has asked: as a candidate, by a claim, or because of an answer."""
+        if any(self._is_for(caller, report, each) for each in report.questions):
+            return True
+        voted = any(vote.who == caller.name for votes in self.records.votes(report.run).values() for vote in votes)
+        return voted or bool(self.records.questions(questions_query(run=report.run, claimed_by=caller.name)))
 
     def _is_for(self, caller: Caller, report: RunReport, question: Question) -> bool:
         return bool(caller.as_candidates & {*self._opening(report, question).candidates})
@@ -659,6 +685,11 @@ class RunService:
         self.hub.wake(key.partition("!")[0])
         if not task.cancelled():
             task.exception()  # asked for, so that asyncio does not complain
+
+
+def _may_see(caller: Caller, program: str, starter: str | None) -> bool:
+    """Tell whether the caller may see a run of a program: those who see all of them, and who has begun it."""
+    return caller.may_any(_SEES, program) or (starter == caller.name and caller.may("starter", program))
 
 
 _LOOK: Final = 1.0

@@ -11,7 +11,7 @@ import pytest
 from ag_ui.core import Event, RunAgentInput
 from listening import listening
 from pydantic import TypeAdapter
-from serving import ANN, ANSWER, client, go, person, service
+from serving import ANN, ANSWER, BOSS, client, go, person, service
 
 from instrc.server.agui import agui_routes  # the service, in the process of the test
 from instrc.vibes.service_settings import ServiceSettings  # without a file
@@ -94,6 +94,19 @@ def test_what_cannot_be_taken_is_a_problem_before_the_stream(tmp_path: Path) -> 
             http.headers["Authorization"] = "Bearer ann"
             (interrupt,) = (await told(http, request()))[-1].outcome.interrupts
             assert (await post("ann", request(resume=resume(interrupt.id, {"decision": "Maybe"}))))[0] == 422
+
+    go(body())
+
+
+def test_a_thread_is_that_of_its_caller(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        async with client(made, BOSS, routes=agui_routes(made)) as http:
+            (interrupt,) = (await told(http, request()))[-1].outcome.interrupts
+            await made.start(ANN, "letter", "a trap", metadata={"agui.thread": "t1"}, wait=20)
+            await told(http, request("r2", resume=resume(interrupt.id, ANSWER)))
+            runs = (await made.runs(BOSS)).rows
+            assert {each.starter: each.status for each in runs} == {"ann": "waiting", "boss": "done"}  # type: ignore[union-attr]  # they are runs
 
     go(body())
 

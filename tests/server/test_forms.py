@@ -415,6 +415,13 @@ HOSTILE = (
 )
 
 
+@pytest.mark.parametrize("language", ["en", "ru"])
+def test_a_thing_is_said_once(language: str) -> None:
+    form = AnswerForm({"type": "object", "required": ["a", "b"], "not": {}}, {"json:/data": "{}"}, words_for(language))
+    assert not form.check()
+    assert len({said for _, said, _ in form.errors}) == len(form.errors)
+
+
 @pytest.mark.parametrize(
     ("reference", "more"),
     [

@@ -7,11 +7,13 @@ import json
 import re
 import subprocess
 import sys
+from base64 import urlsafe_b64encode
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from listening import knowing
 from serving import ANN, ANSWER, BOB, BOSS, CAT, client, go, opened, person, service, settled
 
 from instrc import Reply, Request, Sample
@@ -57,6 +59,10 @@ def test_a_run_is_started_looked_at_and_answered(tmp_path: Path) -> None:
     go(body())
 
 
+HUGE = urlsafe_b64encode(f'[1{"0" * 400},"x"]'.encode()).decode()
+"""The place after a number that no database has."""
+
+
 @pytest.mark.parametrize(
     ("method", "path", "sent", "status", "name"),
     [
@@ -72,12 +78,17 @@ def test_a_run_is_started_looked_at_and_answered(tmp_path: Path) -> None:
         ("GET", "/v1/runs?cursor=x", None, 400, "invalid-request"),
         ("GET", "/v1/runs?colour=red", None, 400, "invalid-request"),
         ("GET", "/v1/runs/nobody", None, 404, "no-such-run"),
-        ("GET", "/v1/runs/..%2f..%2fetc%2fpasswd", None, 404, ""),
+        ("GET", "/v1/runs/..%2f..%2fetc%2fpasswd", None, 404, "not-found"),
         ("GET", "/v1/runs/" + "x" * 5000, None, 404, "no-such-run"),
         ("GET", "/v1/runs/a%00b", None, 400, "invalid-request"),
         ("GET", "/v1/questions/nobody:userContext1", None, 404, "no-such-run"),
         ("GET", "/v1/questions?due_before=soon", None, 400, "invalid-request"),
         ("POST", "/v1/runs/nobody/retry", {"step": 1}, 400, "invalid-request"),
+        ("GET", f"/v1/runs?cursor={HUGE}", None, 400, "invalid-request"),
+        ("GET", f"/v1/questions?cursor={HUGE}", None, 400, "invalid-request"),
+        ("GET", "/v1/runs?" + "&".join(f"metadata.a{number}=x" for number in range(1500)), None, 400, "invalid-request"),
+        ("GET", "/v1/nowhere", None, 404, "not-found"),
+        ("PATCH", "/v1/runs", {}, 405, "method-not-allowed"),
     ],
 )
 def test_what_is_wrong_is_a_problem_with_its_name(
@@ -88,11 +99,11 @@ def test_what_is_wrong_is_a_problem_with_its_name(
             more = {"content": sent} if isinstance(sent, bytes) else {} if sent is None else {"json": sent}
             done = await http.request(method, path, headers={"Content-Type": "application/json"}, **more)
             assert done.status_code == status, done.text
-            if name:
-                assert done.headers["content-type"] == "application/problem+json"
-                told = done.json()
-                assert (told["name"], told["type"]) == (name, f"/problems/{name}")
-                assert (await http.get(told["type"])).status_code == 200
+            assert done.headers["content-type"] == "application/problem+json"
+            told = done.json()
+            named = name not in {"not-found", "method-not-allowed"}
+            assert (told["name"], told["type"]) == (name, f"/problems/{name}" if named else "about:blank")
+            assert not named or (await http.get(told["type"])).status_code == 200
 
     go(body())
 
@@ -104,6 +115,57 @@ def test_all_that_is_wrong_with_an_answer_is_told_with_its_places(tmp_path: Path
             done = await http.post(f"/v1/questions/{question}/answer", json={"data": {"decision": "Maybe"}})
             assert (done.status_code, done.json()["errors"][0]["pointer"]) == (422, "/decision")
             assert (await http.get(f"/v1/questions/{question}")).json()["votes"] == []
+
+    go(body())
+
+
+@pytest.mark.parametrize(
+    ("sent", "pointers"), [({}, ["/input"]), ({"prompt": 5}, ["/input/prompt"]), ({"prompt": "x", "more": 1}, ["/input"])]
+)
+def test_what_is_wrong_with_inputs_is_told_with_its_place(sent: Any, pointers: list[str], tmp_path: Path) -> None:
+    async def body() -> None:
+        async with client(service(tmp_path)) as http:
+            done = await http.post("/v1/runs", json={"program": "letter", "input": sent})
+            assert [each["pointer"] for each in done.json()["errors"]] == pointers
+
+    go(body())
+
+
+def test_tags_of_states_come_in_lists(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with client(service(tmp_path)) as http:
+            _, question = await begun(http)
+            address = f"/v1/questions/{question}"
+            tag = (await http.get(address)).headers["etag"]
+            for listed in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+                assert (await http.get(address, headers={"If-None-Match": listed})).status_code == 304
+            data = {"data": {"decision": "Approve"}}
+            assert (await http.post(f"{address}/answer", json=data, headers={"If-Match": '"other"'})).status_code == 412
+            assert (await http.post(f"{address}/answer", json=data, headers={"If-Match": f'"other", {tag}'})).status_code == 200
+
+    go(body())
+
+
+def test_an_id_stands_for_one_run_for_ever(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with client(service(tmp_path), identify=knowing({"boss": BOSS, "ann": ANN})) as http:
+
+            async def sent(who: str, path: str, body: Any, **headers: str) -> int:
+                headers = {"Authorization": f"Bearer {who}", "Prefer": "wait=20", **headers}
+                return (await http.post(f"/v1/runs{path}", json=body, headers=headers)).status_code
+
+            start, key = {"program": "letter", "input": "x"}, {"Idempotency-Key": "k"}
+            one = {**start, "run": "one"}
+            assert [await sent(who, "", one) for who in ("boss", "boss", "ann")] == [201, 201, 409], "Ann would see how it stands"
+            fork = {"set": {"step1_draft": {"text": "mine"}}}
+            assert [await sent("boss", "/one/fork", {**fork, "run": name}) for name in ("one", "two", "two")] == [409, 201, 409]
+            assert await sent("boss", "", start, **key) == 201
+            http.headers["Authorization"] = "Bearer boss"
+            for run in [each["run"] for each in (await http.get("/v1/runs")).json()["items"]]:
+                await sent("boss", f"/{run}/cancel", None)
+                assert (await http.delete(f"/v1/runs/{run}")).status_code == 204
+            assert [await sent("boss", "", one), await sent("boss", "", start, **key)] == [410, 410]
+            assert await sent("boss", "", start, **{"Idempotency-Key": " "}) == 400
 
     go(body())
 

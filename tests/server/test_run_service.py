@@ -7,13 +7,14 @@ from time import time
 from typing import Any
 
 import pytest
-from serving import ANN, ANSWER, BOB, BOSS, RunService, asking, on, service, settled
+from serving import ANN, ANSWER, BOB, BOSS, CAT, RunService, asking, on, service, settled
 
 from instrc import CompileError, find_run
 from instrc.cli import main
 from instrc.runtime.retry import RetryOptions
 from instrc.server.approvals import Vote  # written as by a process that has ended then
 from instrc.server.records import Records  # what is left in it is looked at
+from instrc.vibes.service_settings import PeopleSettings, ServiceSettings  # without a file
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
@@ -74,6 +75,58 @@ def test_votes_count_for_the_question_as_it_was_asked_then(tmp_path: Path) -> No
             await settled(made, run, status)
 
     on(service(tmp_path, pay=asking(**{"x-needed": 2})), body)
+
+
+def test_a_question_is_seen_and_answered_by_whom_it_was_given_to(tmp_path: Path) -> None:
+    async def body(made: RunService) -> None:
+        run = (await made.start(ANN, "pay", "x", wait=30)).report.run
+        with pytest.raises(CompileError):
+            await made.question(CAT, run, "userContext1")
+        await made.claim(BOB, run, "userContext1")
+        await made.delegate(BOB, run, "userContext1", "cat")
+        assert [each.run for each in (await made.questions(CAT, claimed=True)).rows] == [run]
+        await made.answer(CAT, run, (await made.question(CAT, run, "userContext1")).question.id, ANSWER)
+        assert (await settled(made, run, "done")).starter == "ann"
+
+    settings = ServiceSettings(people={"pay.approve": PeopleSettings(("bob",))})
+    on(service(tmp_path, settings=settings, pay=asking()), body)
+
+
+def test_all_who_agree_are_the_authors_of_an_answer(tmp_path: Path) -> None:
+    async def body(made: RunService) -> None:
+        run = (await made.start(ANN, "pay", "x", wait=30)).report.run
+        await made.answer(BOB, run, "userContext1", {**ANSWER, "comment": "why not"})
+        await made.answer(CAT, run, "userContext1", {"decision": "Reject"})
+        await made.answer(ANN, run, "userContext1", ANSWER)
+        await settled(made, run, "done")
+        told = next(event for event in await made.trace(BOSS, run) if event["event"] == "told")
+        assert told["by"]["who"] == "bob, ann"
+
+    on(service(tmp_path, pay=asking(**{"x-needed": 2, "x-veto": False})), body)
+
+
+def test_who_may_only_start_runs_follows_those(tmp_path: Path) -> None:
+    async def body(made: RunService) -> None:
+        for caller in (BOSS, ANN, BOB):
+            await made.start(caller, "pay", "x", wait=30)
+        seen = made.events(ANN, None)
+        kinds = [(await anext(seen)).kind for _ in range(3)]
+        await seen.aclose()
+        assert kinds == ["run.started", "question.opened", "run.waiting"]
+        assert [each.kind for each in made.records.feed(0)].count("run.started") == 3
+        assert len((await made.runs(ANN, own=True)).rows) == len((await made.runs(BOSS, own=True)).rows) == 1
+
+    on(service(tmp_path, pay=asking()), body)
+
+
+def test_starts_and_answers_are_counted_whatever_they_come_by(tmp_path: Path) -> None:
+    async def body(made: RunService) -> None:
+        run = (await made.start(ANN, "pay", "x", wait=30)).report.run
+        with pytest.raises(CompileError, match="at most 1"):  # noqa: PT012  -- a minute may end between two
+            for _ in range(2):
+                await made.answer(ANN, run, "userContext1", ANSWER)
+
+    on(service(tmp_path, settings=ServiceSettings(rate=1), pay=asking()), body)
 
 
 def test_a_claim_holds_as_long_as_the_program_says(tmp_path: Path) -> None:

@@ -291,6 +291,19 @@ def test_an_identity_provider_is_asked_for_its_keys_and_again_for_new_ones(
     go(alone(address))
 
 
+def test_a_run_that_is_hidden_is_told_as_one_that_is_not_there(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        async with client(made, person("cat", "viewer", program="other")) as http:
+            run = (await made.start(BOSS, "letter", "x")).report.run
+            for path in ("/v1/runs/{}", "/v1/runs/{}/trace", "/v1/runs/{}/events", "/v1/questions/{}:userContext1"):
+                hidden, missing = [(await http.get(path.format(each))) for each in (run, "x" * len(run))]
+                assert hidden.status_code == missing.status_code == 404
+                assert hidden.text.replace(run, "x" * len(run)) == missing.text
+
+    go(body())
+
+
 def test_a_session_is_a_signed_cookie_that_ends_with_its_key(tmp_path: Path) -> None:
     async def body() -> None:
         made = service(tmp_path)
