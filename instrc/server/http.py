@@ -94,6 +94,9 @@ async def _read(request: Request, operation: Endpoint, path: Mapping[str, str]) 
     for key, schema in operation.query.items():
         if key in query and ("enum" in schema or "const" in schema) and complaints(query[key], schema):
             refuse(f"`{key}` cannot be `{query[key][:80]}`")
+    for name, schema in operation.headers.items():
+        if name in request.headers and complaints(request.headers[name], schema):
+            refuse(f"`{name}` cannot be `{request.headers[name][:80]}`")
     for value in request.path_params.values():
         if "\0" in value:
             refuse("an id has a character that none has")
@@ -125,8 +128,6 @@ def event_endpoints(streams: Streams) -> list[Endpoint]:
 
     async def stream(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
         given, run = asked.headers.get("last-event-id", "0") or "0", asked.path.get("run")
-        if not given.isascii() or not given.isdigit():
-            refuse("`Last-Event-ID` is a number")
 
         async def begin() -> AsyncIterator[str]:
             if run is not None:
@@ -136,7 +137,15 @@ def event_endpoints(streams: Streams) -> list[Endpoint]:
         return ResponseData(None, stream=begin)
 
     text: JsonObject = {"type": "string", "description": "Server-sent events: `id` is a number, `data` is JSON."}
-    made = partial(Endpoint, "GET", call=stream, answer=text, headers=("Last-Event-ID",), is_stream=True, errors=(404, 410))
+    made = partial(
+        Endpoint,
+        "GET",
+        call=stream,
+        answer=text,
+        headers={"Last-Event-ID": {"type": "string", "pattern": "^[0-9]*$"}},
+        is_stream=True,
+        errors=(404, 410),
+    )
     return [
         made("/v1/events", "streamEvents", "What happens to all runs, as it happens."),
         made("/v1/runs/{run}/events", "streamRun", "What happens to a run, until it ends."),

@@ -70,10 +70,9 @@ def _start(program: ProgramInfo, schema: str) -> JsonObject:
 
 
 def _operation(operation: Endpoint, starts: list[Json]) -> JsonObject:
-    text: JsonObject = {"type": "string"}
     parameters: list[Json] = [{"name": name, "in": "path", "required": True, "schema": WORD} for name in in_path(operation)]
     parameters += [{"name": name, "in": "query", "schema": schema} for name, schema in operation.query.items()]
-    parameters += [{"name": name, "in": "header", "schema": text} for name in operation.headers]
+    parameters += [{"name": name, "in": "header", "schema": schema} for name, schema in operation.headers.items()]
     good: JsonObject = {"description": operation.summary}
     if operation.answer is not None:
         good["content"] = {EVENTS if operation.is_stream else "application/json": {"schema": operation.answer}}

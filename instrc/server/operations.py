@@ -169,8 +169,8 @@ class Endpoint:
     status: int = 200
     errors: tuple[int, ...] = ()
     """Statuses of problems, beside 400, 401, 403, 429 and 503, which all may have."""
-    headers: tuple[str, ...] = ()
-    """Those of a request that it reads."""
+    headers: Mapping[str, JsonObject] = field(default_factory=dict)
+    """Those of a request that it reads, and what each may be."""
     by_link: bool = False
     """Whether the word of a signed link in the path says who asks, and about which question."""
     is_stream: bool = False
@@ -311,14 +311,11 @@ async def _program(service: RunService, caller: Caller, asked: RequestData) -> R
 
 
 async def _start(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
-    key = asked.headers.get("idempotency-key")
-    if key is not None and not key.strip():
-        refuse("`Idempotency-Key` is empty")
     info = await service.start(
         caller,
         as_text(asked.body["program"]),
         asked.body.get("input"),
-        key=key,
+        key=asked.headers.get("idempotency-key"),
         run=optional_text(asked.body.get("run")),
         metadata=cast("Mapping[str, str]", mapping(asked.body.get("metadata"))),
         wait=_wait(asked),
@@ -462,7 +459,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         body=_object({"program": _TEXT}, {"input": {}, "run": _NEW_ID, "metadata": _METADATA}, closed=True),
         status=201,
         errors=(404, 409, 410, 422),
-        headers=("Idempotency-Key", "Prefer"),
+        headers={"Idempotency-Key": {"type": "string", "pattern": "[!-~]"}, "Prefer": _TEXT},
     ),
     Endpoint(
         "GET",
@@ -543,7 +540,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         _RUN,
         body=_GIVEN,
         errors=(404, 409, 410, 412, 422),
-        headers=("If-Match",),
+        headers={"If-Match": _TEXT},
     ),
     Endpoint(
         "GET",
@@ -564,7 +561,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         _object({"run": _ID, "status": {"enum": [*STATUSES]}}),
         body=_GIVEN,
         errors=(404, 409, 410, 412, 422),
-        headers=("If-Match",),
+        headers={"If-Match": _TEXT},
         by_link=True,
     ),
 )  # fmt: skip  -- a line each where it fits
