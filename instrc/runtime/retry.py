@@ -23,6 +23,7 @@ from instrc.runtime.interpreter.documents import (
     bare_name,
     is_numbered,
 )
+from instrc.runtime.interpreter.v1.interface import program_of
 from instrc.runtime.journal import Again, CommandResult, Journal, JournalEntry, begun, replay
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
@@ -379,6 +380,8 @@ class _Reuse:
     """Commands whose results it does not take."""
     asked: list[Command] = field(default_factory=list)
     """What it asks for that is not recorded."""
+    steps: frozenset[str] = frozenset()
+    """The bare names of its steps."""
 
     def reason(self, command: Command) -> str:
         """Say why the plan does not take what came of a command."""
@@ -392,6 +395,8 @@ class _Reuse:
             ]
             if changed:
                 return f"it has another `{changed[0]}`"
+        if gone := [step for step in bare if step not in self.steps]:
+            return f"the program has no step {_listed(gone)}"
         asked = [step for each in self.asked for step in steps_of(each) or [each["id"]]]
         if set(bare) & set(map(bare_name, asked)):
             return f"it is asked for in one answer with other steps: {_listed(asked)}"
@@ -402,7 +407,9 @@ class _Reuse:
 
 def _reuse(plan: PinnedPlan, inputs: JsonObject, recorded: Sequence[tuple[Command, Result]], *, holds: bool) -> _Reuse:
     """Play a plan with recorded results, as long as it asks for something that is among them."""
-    state, made, waiting = begun(plan, inputs, holds=holds), _Reuse(), [(_words(each), each, result) for each, result in recorded]
+    names = {bare_name(step.key) for region in program_of(plan).regions for unit in region.units for step in unit.steps}
+    state, made = begun(plan, inputs, holds=holds), _Reuse(steps=frozenset(names))
+    waiting = [(_words(each), each, result) for each, result in recorded]
     open_: dict[str, dict[str, Command]] = {}
     while True:
         for command in versions.issue(plan, state):

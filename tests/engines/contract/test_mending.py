@@ -334,6 +334,9 @@ def test_a_fork_of_another_version_takes_what_still_fits(stage: Any) -> None:
             ),
         )
         assert fork_of("r1", journal, ForkOptions("step1_a, b"), plan_of(other), launch.inputs).entries == []
+        renamed = process(serverContext1=chunk(step1_a=call("A", "prompt"), step2_d=call("C", "step1_a.text")))
+        with pytest.raises(CompileError, match="`step2_b`: the program has no step `b`"):
+            fork_of("r1", journal, ForkOptions(), plan_of(renamed), launch.inputs)
 
     go(body())
 
