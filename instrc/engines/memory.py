@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from instrc import problems
 from instrc.problems.problem import CompileError
-from instrc.runtime.activities import complaints
 from instrc.runtime.boundary import copy_of, said_by
 from instrc.runtime.effects import Effects, Invention
 from instrc.runtime.engine import (
@@ -26,6 +25,7 @@ from instrc.runtime.engine import (
     chosen,
     decision,
     facts_of_answer,
+    faults_of_operator,
     questions_in,
     require_fit,
     status_of,
@@ -443,7 +443,7 @@ class LiveRun(Run):
             self.children[below].accept(asked, data, by)
             return
         if question.by == "operator":
-            require_fit(complaints(data, question.schema), step)
+            require_fit(faults_of_operator(question, data), step)
             self._decide(question.id, as_object(data), by)
             return
         require_fit(versions.faults(self.plan, self.state, question.id, data), step)

@@ -30,6 +30,7 @@ from weakref import WeakSet
 from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
+from instrc.runtime.activities import complaints
 from instrc.runtime.boundary import ForeignError, NotJsonError, copy_of, guarded, received, said_by
 from instrc.runtime.effects import INVENTIONS, Effects, Invention
 from instrc.runtime.interpreter import documents, versions
@@ -46,7 +47,7 @@ from instrc.text import arguments
 from instrc.text.arguments import ProgramInput, source_or_path
 from instrc.text.callers import warn_caller
 from instrc.text.durations import is_span, seconds
-from instrc.text.jsonvalue import Json, JsonObject, as_texts
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, as_texts
 from instrc.tools.python_types import Adapter
 from instrc.tools.python_values import JsonLike, as_instance
 
@@ -164,6 +165,18 @@ def _held_question(command: documents.Command, error: Json, only: tuple[str, ...
     if command["kind"] == "activity":
         show |= {"activity": command["activity"], "input": command["input"]}
     return Question(command["id"], steps, show, {"anyOf": [_RETRY, given, _FAIL]}, "operator")
+
+
+def faults_of_operator(question: Question, data: Json) -> list[documents.Complaint]:
+    """Return what is wrong with an answer of the operator: with what it decides, or that it decides nothing."""
+    ways = [as_object(way) for way in as_array(as_object(question.schema)["anyOf"])]
+    members = [as_object(way["properties"]) for way in ways]
+    if isinstance(data, dict):
+        ways = [way for way, known in zip(ways, members, strict=True) if data.keys() & known.keys()]
+    if len(ways) == 1:
+        return complaints(data, ways[0])
+    known = ", ".join(f"`{name}`" for each in members for name in each)
+    return [{"pointer": "", "message": f"it is an object with one of the members {known}"}]
 
 
 def decision(question: str, data: JsonObject) -> Again | None:

@@ -23,7 +23,6 @@ from instrc.engines.event_writer import EventWriter
 from instrc.engines.schedules import Clock, Schedule, require_name
 from instrc.engines.stores import USUAL_FOLDER, RunStore, forget_beside, store_of
 from instrc.problems.problem import CompileError
-from instrc.runtime.activities import complaints
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import (
     EngineOptions,
@@ -36,6 +35,7 @@ from instrc.runtime.engine import (
     TracedEngine,
     answer_copied,
     chosen,
+    faults_of_operator,
     questions_in,
     require_ended,
     require_fit,
@@ -166,7 +166,7 @@ class StoreClient:
         state, questions = await self.ask(lambda client: state_of(client, row))
         held = next((each for each in questions if each.id == question and each.by == "operator"), None)
         if held is not None:
-            require_fit(complaints(data, held.schema), step)
+            require_fit(faults_of_operator(held, data), step)
         else:
             require_fit(versions.faults(launch_of(row)["plan"], state, question, data), step)
 

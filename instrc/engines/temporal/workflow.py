@@ -13,8 +13,16 @@ from temporalio.common import RetryPolicy, SearchAttributeKey
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, ChildWorkflowError, WorkflowAlreadyStartedError
 
 from instrc.engines.temporal import documents
-from instrc.runtime.activities import complaints
-from instrc.runtime.engine import LIMIT, Question, answer_given, decision, facts_of_answer, holds, questions_in
+from instrc.runtime.engine import (
+    LIMIT,
+    Question,
+    answer_given,
+    decision,
+    facts_of_answer,
+    faults_of_operator,
+    holds,
+    questions_in,
+)
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Command, Complaint, FireCommand, ModelCommand, Result, State
 from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_journal
@@ -453,7 +461,7 @@ class RunWorkflow:
             return None
         held = next((each for each in self.questions() if each.id == letter["answer"] and each.by == "operator"), None)
         if held is not None:
-            return complaints(letter["data"], held.schema)
+            return faults_of_operator(held, letter["data"])
         return versions.faults(self.launch["plan"], self.state, letter["answer"], letter["data"])
 
     def _take(self, letter: documents.AnswerMessage) -> None:
