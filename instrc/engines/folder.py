@@ -35,7 +35,7 @@ from instrc.runtime.engine import (
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Journal, begun
-from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
+from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions, was_cancelled
 from instrc.runtime.traces import Event
 from instrc.text.callers import warn_caller
 from instrc.text.files import read_whole
@@ -157,7 +157,7 @@ class FolderEngine(TracedEngine):
 
     async def _proceed(self, saved: RunFile, first: Callable[[LiveRun], None] | None = None, *, again: bool = False) -> RunReport:
         if saved["cancelled"] and not again:
-            raise CompileError([problems.runs.NoSuchQuestion(run=saved["run"], step="", open=())])
+            raise was_cancelled(saved["run"])
         if versions.outcome(saved["plan"], saved["state"]) is not None and not again:
             return _report(saved)
         effects = self.equip(saved["run"], saved["plan"], saved["how"], self.sink())

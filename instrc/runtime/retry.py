@@ -127,7 +127,7 @@ def retry_of(run: str, journal: Journal, options: RetryOptions, *, ended: bool =
     versions.issue(journal.plan, journal.state)  # it may end, or reach a limit, only now
     outcome = journal.state["outcome"]
     if ended and outcome is None:
-        _refuse(run, "it was cancelled", "begin another run with what is recorded: `instrc fork`")
+        raise was_cancelled(run)
     if outcome is None:
         return _released(run, journal, options)
     if outcome["status"] == "done":
@@ -235,6 +235,12 @@ def _ending(played: _Replay) -> list[str]:
         return [played.last]
     same = re.sub(r"#\d+$", "", played.last)
     return [name for name, _ in played.kept if name == same or name.startswith(f"{same}#")]
+
+
+def was_cancelled(run: str) -> CompileError:
+    """Return that a run does not go on because somebody has cancelled it."""
+    advice = "begin another run with what is recorded: `instrc fork`"
+    return CompileError([problems.runs.NothingToRetry(run=run, reason="it was cancelled", advice=advice)])
 
 
 def _refuse(run: str, reason: str, advice: str) -> NoReturn:

@@ -165,6 +165,14 @@ def test_a_run_is_cancelled(engine: str) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("engine", ["memory", "durable"], indirect=True)
+def test_a_cancelled_run_is_not_resumed(engine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    begin(engine, [], "r").cancel()
+    instrc.close_stores()
+    assert main(["resume", "r", "--engine", engine, "--store", "kept"]) == 1
+    assert "`r` cannot go on: it was cancelled" in capsys.readouterr().err
+
+
 def test_what_only_the_program_has_is_not_made_up_by_another_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program = tmp_path / "own.py"
     program.write_text(

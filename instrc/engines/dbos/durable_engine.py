@@ -45,7 +45,7 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Author, Outcome, PinnedPlan, State
 from instrc.runtime.journal import Journal
 from instrc.runtime.models.partial import AnswerPart
-from instrc.runtime.retry import RetryOptions, retry_of
+from instrc.runtime.retry import RetryOptions, retry_of, was_cancelled
 from instrc.runtime.traces import Event, Sink, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
@@ -306,7 +306,7 @@ class DurableEngine(TracedEngine):
         """Go on with a run until it ends or waits; another process that carries the runs of this store is left to it."""
         row = await self.asker.row(run)
         if row.status == "CANCELLED":
-            raise CompileError([problems.runs.NoSuchQuestion(run=run, step="", open=())])
+            raise was_cancelled(run)
         if row.status not in _ENDED:
             async with self._carrier(run) as runner:
                 if runner is not None:
