@@ -16,7 +16,7 @@ from contextlib import (
 from functools import partial
 from typing import Final, TypeAlias
 
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -299,6 +299,10 @@ async def _told(_request: Request, error: Exception) -> Response:
     return problem_response(error)
 
 
+async def _away(_request: Request, _error: Exception) -> Response:
+    return problem_response(CompileError([problems.runs.UnusableStore(store="instrc_…", reason="it does not answer")]))
+
+
 Beside: TypeAlias = Callable[[], AbstractAsyncContextManager[object]]
 """Opens what runs beside a service."""
 
@@ -350,9 +354,8 @@ def app_of(
             streams.closing.set()
             await service.close()
 
-    app = Starlette(
-        routes=made, exception_handlers={CompileError: _told, HTTPException: _broken, 500: _broken}, lifespan=lifespan
-    )
+    told = {CompileError: _told, HTTPException: _broken, OperationalError: _away, 500: _broken}
+    app = Starlette(routes=made, exception_handlers=told, lifespan=lifespan)
     allowed = LOCAL_HOSTS | {*hosts, *service.settings.hosts}
     app.add_middleware(Door, hosts=frozenset(allowed), body=service.settings.body, identify=identify or identity, counted=counted)
     app.state.streams = streams

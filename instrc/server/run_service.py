@@ -11,7 +11,7 @@ from secrets import token_hex
 from time import monotonic, time
 from typing import Final, cast
 
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from instrc import problems
 from instrc.engines.launch import Launcher, forked
@@ -581,8 +581,9 @@ class RunService:
             await self.hub.wait(None, _LOOK)
             await asyncio.sleep(_BREATH)  # whoever has done it here notes it first
             touched, self.hub.touched = self.hub.touched, set()
-            stale = await asyncio.to_thread(self.records.open_runs, _STALE) if not touched else []
-            for run in {*touched, *stale}:
+            with suppress(SQLAlchemyError):  # the store may be away for a while
+                touched = touched or {*await asyncio.to_thread(self.records.open_runs, _STALE)}
+            for run in touched:
                 with suppress(Exception):  # what the store complains of is told to whoever asks for something
                     report = await self.engine.show(run)
                     await self._note(report)

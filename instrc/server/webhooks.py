@@ -107,6 +107,8 @@ def _parts_of(url: str) -> httpx.URL:
         parts = httpx.URL(url)
     except (httpx.InvalidURL, UnicodeError, TypeError, ValueError) as error:
         raise _refused(url, f"it is no URL: {error}") from None
+    if not 0 < (parts.port or 1) < 2**16:
+        raise _refused(url, "it names no port")
     if parts.scheme not in {"http", "https"} or not parts.host:
         raise _refused(url, "it begins with `https://` and names a host")
     if parts.userinfo:
@@ -440,15 +442,18 @@ class Webhooks:
         self._loop = asyncio.get_running_loop()
         while not stop.is_set():
             self._noted.clear()
-            if await self.deliver() == 0:
+            sent = 0
+            with suppress(sa.exc.SQLAlchemyError):  # the store may be away for a while
+                sent = await self.deliver()
+                if time() - reminded > 60:
+                    await asyncio.to_thread(self.remind)
+                    reminded = time()
+                if time() - swept > 3600:
+                    await asyncio.to_thread(self._sweep)
+                    swept = time()
+            if sent == 0:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._noted.wait(), every)
-            if time() - reminded > 60:
-                reminded = time()
-                await asyncio.to_thread(self.remind)
-            if time() - swept > 3600:
-                swept = time()
-                await asyncio.to_thread(self._sweep)
 
     async def deliver(self) -> int:
         """Send what is due now, each message once; return how many were sent."""
@@ -481,8 +486,8 @@ class Webhooks:
             code = None if made is None else await post(hook.url, *made, self.rules)
         except CompileError as refused:
             error = refused.problems[0].message
-        except OSError as failed:
-            error = str(failed)
+        except Exception as failed:  # noqa: BLE001  -- whatever one receiver causes, the others are told; the log has it
+            error = str(failed) or type(failed).__name__
         done = error is None and (code is None or 200 <= code < 300)
         attempts = row.attempts + 1
         due = None if done else time() + pause_after(attempts)
@@ -558,8 +563,10 @@ def webhook_routes(hooks: Webhooks) -> list[Endpoint]:
     """Return what makes, lists and removes webhooks."""
 
     def allowed(call: Callable[[Caller, RequestData], Awaitable[ResponseData]]) -> Call:
-        async def checked(_service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+        async def checked(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
             caller.require("admin", ALL, "manage webhooks")
+            for name in as_texts(asked.body.get("programs", [])):
+                await service.program(caller, name)
             return await call(caller, asked)
 
         return checked
@@ -596,7 +603,7 @@ def webhook_routes(hooks: Webhooks) -> list[Endpoint]:
             shown,
             body=_ASKED,
             status=201,
-            errors=(422,),
+            errors=(404, 422),
         ),
         Endpoint(
             "DELETE", f"{place}/{{hook}}", "removeWebhook", "Forget a webhook.", allowed(removed), None, status=204, errors=(404,)

@@ -11,10 +11,12 @@ from base64 import urlsafe_b64encode
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from listening import knowing
 from serving import ANN, ANSWER, BOB, BOSS, CAT, client, go, opened, person, service, settled
+from sqlalchemy.exc import OperationalError
 
 from instrc import Reply, Request, Sample
 from instrc.runtime.models.partial import AnswerPart
@@ -142,6 +144,27 @@ def test_tags_of_states_come_in_lists(tmp_path: Path) -> None:
             data = {"data": {"decision": "Approve"}}
             assert (await http.post(f"{address}/answer", json=data, headers={"If-Match": '"other"'})).status_code == 412
             assert (await http.post(f"{address}/answer", json=data, headers={"If-Match": f'"other", {tag}'})).status_code == 200
+
+    go(body())
+
+
+def test_a_store_that_is_away_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        async with client(made) as http:
+            run, _ = await begun(http)
+            away = Mock(side_effect=OperationalError("", None, Exception()))
+            with monkeypatch.context() as patched:
+                patched.setattr(made.records, "runs", away)
+                refused = await http.get("/v1/runs")
+                assert (refused.status_code, refused.json()["name"]) == (503, "unusable-store")
+                away.reset_mock()
+                patched.setattr(made.records, "open_runs", away)
+                while not away.called:  # noqa: ASYNC110  -- in a thread
+                    await asyncio.sleep(0.02)
+            await made.engine.cancel(run)
+            while made.records.run(run).status != "cancelled":  # type: ignore[union-attr]  # noqa: ASYNC110  -- it is noted by a look
+                await asyncio.sleep(0.02)
 
     go(body())
 

@@ -9,14 +9,17 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from ipaddress import ip_address
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
+from unittest.mock import DEFAULT, Mock
 
 import pytest
 import sqlalchemy as sa
 from http_server import Answer, Asked
 from http_server import serving as receiving
 from serving import ANN, BOSS, client, go, service
+from sqlalchemy.exc import OperationalError
 from standardwebhooks import Webhook
 
 from instrc import CompileError
@@ -153,6 +156,29 @@ def test_a_failed_delivery_is_tried_again_later_and_given_up_after_three_days(
         return next(each.status for each in await made.hooks.deliveries(hook.id) if each.type == "run.held")
 
     assert asyncio.run(give_up()) == "failed"
+
+
+def test_what_one_receiver_causes_stops_nothing(server: tuple[Server, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    made, address = server
+    away = OperationalError("", None, Exception())
+
+    async def play() -> Any:
+        await made.hooks.add(address, owner="ann")
+        odd, _ = await made.hooks.add(address, owner="ann", form="of an extra that is not installed")
+        made.report("done")
+        read = Mock(wraps=made.hooks._read, side_effect=chain([away], repeat(DEFAULT)))
+        monkeypatch.setattr(made.hooks, "_read", read)
+        stop = asyncio.Event()
+        serving = asyncio.create_task(made.hooks.serve(stop, 0.01))
+        log: Any = []
+        while not (made.asked and log and log[0].attempts):
+            await asyncio.sleep(0.01)
+            log = await made.hooks.deliveries(odd.id)
+        stop.set()
+        await serving
+        return log[0]
+
+    assert "extra" in asyncio.run(asyncio.wait_for(play(), 20)).error
 
 
 def test_pauses_grow_to_a_limit_and_differ() -> None:
