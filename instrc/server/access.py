@@ -42,6 +42,10 @@ class Caller:
         """Tell whether the caller has one of some roles for a program."""
         return any(self.may(role, program) for role in roles)
 
+    def knows(self, program: str) -> bool:
+        """Tell whether the caller has any role for a program: it is as unknown to others as one that is not there."""
+        return bool(self.roles.get(ALL) or self.roles.get(program))
+
     def require(self, role: Role, program: str, action: str) -> None:
         """Refuse the caller who has not a role for a program; `action` says for what."""
         if not self.may(role, program):

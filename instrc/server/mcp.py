@@ -37,8 +37,9 @@ Begin: TypeAlias = Callable[[Context, ServerTool, mcp_types.CallToolRequestParam
 def server_of(service: Offers, name: str = "instrc", begin: Begin | None = None) -> McpServer:
     """Return a server that lists the tools of a service and calls them; their arguments are checked by the service."""
 
-    async def list_tools(_context: object, _params: object) -> mcp_types.ListToolsResult:
-        tools = [mcp_types.Tool.model_validate(offer.described) for offer in service.offers.values()]
+    async def list_tools(context: Context, _params: object) -> mcp_types.ListToolsResult:
+        known = service.known_to(caller_in(context)).values()
+        tools = [mcp_types.Tool.model_validate(offer.described) for offer in known]
         return mcp_types.ListToolsResult(tools=tools)
 
     async def call_tool(context: Context, params: mcp_types.CallToolRequestParams) -> Answered:

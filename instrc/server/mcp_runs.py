@@ -315,7 +315,7 @@ class RunTasks:
             run = params.request_state
             wrong = await self._take(caller, run, cast("dict[str, object]", params.input_responses or {}))
             return await self._followed(context, caller, run, wrong)
-        _, inputs = self.offers.read(params.name, cast("Json", params.arguments or {}))
+        _, inputs = self.offers.read(params.name, cast("Json", params.arguments or {}), caller)
         assert offer.program is not None
         info = await self.service.start(caller, offer.program, inputs)
         if _knows_tasks(context):

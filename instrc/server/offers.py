@@ -100,7 +100,7 @@ class Offers:
 
     async def call(self, name: str, arguments: Json, caller: Caller = LOCAL) -> Json:
         """Call a tool by its name in the protocol; `RefusedError` says why it cannot be."""
-        offer, value = self.read(name, arguments)
+        offer, value = self.read(name, arguments, caller)
         speaker = SPEAKER.set(name)
         try:
             return await offer.call(caller, value)
@@ -109,12 +109,17 @@ class Offers:
         finally:
             SPEAKER.reset(speaker)
 
-    def read(self, name: str, arguments: Json) -> tuple[ServerTool, JsonObject]:
+    def known_to(self, caller: Caller) -> dict[str, ServerTool]:
+        """Return the tools that a caller may know of, by their names: those of its programs, and all others."""
+        return {name: each for name, each in self.offers.items() if each.program is None or caller.knows(each.program)}
+
+    def read(self, name: str, arguments: Json, caller: Caller) -> tuple[ServerTool, JsonObject]:
         """Return a tool by its name in the protocol, and what it is given; `RefusedError` says what is wrong."""
-        offer = self.offers.get(name)
+        known = self.known_to(caller)
+        offer = known.get(name)
         if offer is None:
-            known = ", ".join(f"`{each}`" for each in self.offers)
-            message = f"no tool is called `{name}`; there {'is' if len(self.offers) == 1 else 'are'} {known}"
+            named = ", ".join(f"`{each}`" for each in known)
+            message = f"no tool is called `{name}`; there {'is' if len(known) == 1 else 'are'} {named}"
             raise RefusedError(message)
         lifted = lift({"name": name, "arguments": arguments}, offer.lowering.map)
         if not lifted.ok:

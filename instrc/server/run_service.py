@@ -145,11 +145,11 @@ class RunService:
 
     async def programs(self, caller: Caller) -> list[ProgramInfo]:
         """Return the programs that the caller may see or start."""
-        return [self._info(name) for name in self.launchers if caller.may_any((*_SEES, "starter", "answerer"), name)]
+        return [self._info(name) for name in self.launchers if caller.knows(name)]
 
     async def program(self, caller: Caller, program: str) -> ProgramInfo:
         """Return a program; one that the caller may not see is as unknown as one that is not there."""
-        if program not in self.launchers or not caller.may_any((*_SEES, "starter", "answerer"), program):
+        if program not in self.launchers or not caller.knows(program):
             near = nearest(program, [each.name for each in await self.programs(caller)])
             raise CompileError([problems.serving.NoSuchProgram(program=program, nearest=near)])
         return self._info(program)

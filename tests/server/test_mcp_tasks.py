@@ -109,6 +109,19 @@ def test_tasks_are_for_clients_that_know_them_and_for_people_who_may_see_them(tm
     go(body())
 
 
+def test_tools_are_those_of_programs_that_the_caller_knows(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with served(tmp_path, ANN, EVE, letter=LETTER, other=ASKING) as (_, address):
+            seen = {who: [each["name"] for each in (await call(address, "tools/list", who))["tools"]] for who in ("ann", "eve")}
+            assert [name for name in seen["ann"] if name not in seen["eve"]] == ["letter"]
+            hidden, missing = [
+                (await call(address, "tools/call", "eve", name=name, arguments={})) for name in ("letter", "lettre")
+            ]
+            assert hidden["content"][0]["text"].replace("letter", "lettre") == missing["content"][0]["text"]
+
+    go(body())
+
+
 def test_a_call_without_tasks_is_followed_and_asked_again_with_the_answer(tmp_path: Path) -> None:
     async def body() -> None:
         async with served(tmp_path) as (_, address):
