@@ -147,9 +147,8 @@ def test_a_run_that_is_cancelled_while_it_is_put_into_the_queue_stays_so(stage: 
 
 def test_a_run_that_is_cancelled_is_not_gone_on_with(stage: Stage) -> None:
     assert go(stage.engine.cancel("r1")).status == "cancelled"
-    with pytest.raises(CompileError) as caught:
+    with pytest.raises(CompileError, match="`r1` cannot go on: it was cancelled"):
         go(stage.engine.resume("r1"))
-    assert [problem.name for problem in caught.value.problems] == ["no-such-question"]
 
 
 def test_a_run_is_cancelled_by_a_program_that_does_not_carry_the_runs_too(stage: Stage) -> None:
