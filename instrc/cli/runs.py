@@ -54,9 +54,11 @@ def runs_command(
         beside = [] if scheme_of(store_place(store)) else ["memory"]  # items that wait are kept beside the usual engine
         names = [engine_name] if engine_name is not None else [None, *beside]
         reports: list[RunReport] = []
+        programs: set[str] = set()
         for name in names:
             known = {report.run for report in reports}
             found = run_to_end(engine(store, name).runs())
+            programs |= {each.name for each in found}
             reports += [each for each in found if (family or chosen.takes(each)) and each.run not in known]
         reports.sort(key=lambda report: -(report.began or 0))
         if prune:
@@ -71,18 +73,30 @@ def runs_command(
                 run_to_end(engine(store, engine_name, run=family).show(family))  # which says that there is none
             lines = [each for each in _family(family, reports) if chosen.takes(each[0])]
     if not lines and not as_json:
-        write_error("there are no runs here\n")
+        write_error(_none_of(program, programs))
     for report, depth in lines:
         if as_json:
             write(f"{dumps({**report_as_json(report), 'began': report.began, 'ended': report.ended}, indent=False)}\n")
             continue
-        began = datetime.fromtimestamp(report.began or 0, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
-        steps = [step_asked(question) for question in report.questions]
-        asked = zip(report.questions, steps, strict=True)
-        waits = ", ".join(step if steps.count(step) == 1 else question.id for question, step in asked)
-        more = f"  {'held by' if report.status == 'held' else 'waits for'} {waits}" if waits else ""
-        origin = f"  {report.origin}" if report.forked else ""
-        write_report(f"{began}  {report.status:<9}  {'  ' * depth}{report.run}{more}{origin}\n")
+        write_report(_line(report, depth))
+
+
+def _line(report: RunReport, depth: int) -> str:
+    began = datetime.fromtimestamp(report.began or 0, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
+    steps = [step_asked(question) for question in report.questions]
+    asked = zip(report.questions, steps, strict=True)
+    waits = ", ".join(step if steps.count(step) == 1 else question.id for question, step in asked)
+    more = f"  {'held by' if report.status == 'held' else 'waits for'} {waits}" if waits else ""
+    origin = f"  {report.origin}" if report.forked else ""
+    return f"{began}  {report.status:<9}  {'  ' * depth}{report.run}{more}{origin}\n"
+
+
+def _none_of(program: str | None, programs: set[str]) -> str:
+    """Say that no run is listed, and which programs have some where the one that was asked for has none."""
+    from instrc.engines.launch import names_as_text  # as above
+
+    others = f"; there are some of {names_as_text(sorted(programs))}" if program and program not in programs else ""
+    return f"there are no such runs here{others}\n" if programs else "there are no runs here\n"
 
 
 def _family(run: str, reports: list[RunReport]) -> list[tuple[RunReport, int]]:

@@ -368,8 +368,9 @@ def _edit(command: Command, step: str, value: Json, journal: Journal) -> Result:
     whole = command["kind"] == "activity" or not keys or key is None or (command["kind"] == "user" and len(keys) == 1)
     made: Json = value if whole else {**(recorded if isinstance(recorded, dict) else {}), str(key): value}
     wrong = complaints(made, command["schema"])  # type: ignore[typeddict-item]  # a timer has no steps
-    if wrong and command["kind"] == "activity":
-        wrong = complaints({"output": made}, command["schema"]) and wrong
+    if wrong and command["kind"] == "activity" and not (isinstance(made, dict) and "output" in made):
+        within = complaints({"output": made}, command["schema"])  # as its handler gives it: the value, or an object with it
+        wrong = within if not within or within[0]["pointer"] else wrong
     if wrong:
         raise CompileError([problems.runs.RejectedAnswer(step=step, pointer=wrong[0]["pointer"], reason=wrong[0]["message"])])
     return {"ok": made}

@@ -244,7 +244,9 @@ def test_the_trace_of_a_fork_begins_with_its_origin(
         shown = [line.partition("done")[2].removeprefix(" " * 7) for line in capsys.readouterr().out.splitlines()]
         assert shown == ["one", f"  two  {origin}", "    three  forked from two"]
     assert main(["runs", "--family", "three", "--status", "held"]) == 0
-    assert capsys.readouterr() == ("", "there are no runs here\n")
+    assert capsys.readouterr() == ("", "there are no such runs here\n")
+    assert main(["runs", "--program", "p.aug"]) == 0
+    assert capsys.readouterr() == ("", "there are no such runs here; there are some of `write`\n")
     assert main(["runs", "--family", "nobody"]) == 1
     assert main(["runs", "--family", "one", "--prune"]) == 2
 

@@ -12,6 +12,7 @@ from written_processes import TEXT, attempt, call, chunk, each, process, step
 from instrc import ActivityError, CompileError, ModelError
 from instrc.engines.launch import forked  # as a command does
 from instrc.runtime.engine import Launch
+from instrc.runtime.journal import rebuild_journal
 from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import ForkOptions, fork_of
 
@@ -304,6 +305,16 @@ def test_a_fork_reuses_what_is_done_before_a_step_and_takes_edits(stage: Any) ->
             assert problem_of(raised)[0] == name
 
     go(body())
+
+
+def test_what_is_wrong_with_an_edit_of_an_activity_is_said_of_what_its_handler_gives() -> None:
+    sent = {"type": "object", "properties": {"output": {"type": "string"}}, "required": ["output"]}
+    document = process(serverContext1=chunk(step1_send={**sent, "references": ["prompt"], "activity": "Send"}))
+    plan, inputs = plan_of(document, activities=["Send"]), {"prompt": "go"}
+    journal = rebuild_journal(plan, inputs, [{"results": [("serverContext1.step1_send", {"ok": {"output": "sent"}})]}])
+    for value in (5, {"output": 5}):
+        with pytest.raises(CompileError, match="at `/output`: 5 is not of type"):
+            fork_of("r1", journal, ForkOptions(edits={"send": value}), plan, inputs)
 
 
 def test_a_fork_of_another_version_takes_what_still_fits(stage: Any) -> None:
