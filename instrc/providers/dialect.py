@@ -188,8 +188,14 @@ class Dialect:
     """JSON types whose bounds are enforced, where keywords of bounds are taken at all."""
     most_bound: int | None = None
     """The greatest absolute value a bound of numbers may have."""
+    single_bound: int | None = None
+    """The greatest lower bound of integers that may stand without an upper one; nor may a negative upper one stand alone then."""
+    other_bound: int = 10**16 - 1
+    """What is sent as the other one, where it is no less; else `most_bound` is."""
     fine_steps: bool = True
     """Whether `multipleOf` may be a fraction of several digits and decimals, as 0.25 is."""
+    most_items: int | None = None
+    """The greatest `maxItems`, where it is less than other numbers of repetitions may be."""
     most_count: int | None = None
     """The greatest number of characters, items or properties a keyword may name."""
     most_repeated: int | None = None
@@ -249,6 +255,11 @@ class Dialect:
     def shown_to_model(self) -> bool:
         """Whether the model reads the schema: servers write tools into the prompt, and compile the shape of an answer only."""
         return self.tool
+
+    @property
+    def items_limit(self) -> int | None:
+        """The greatest `maxItems`, if there is one."""
+        return self.most_count if self.most_items is None else self.most_items
 
     def takes_step(self, step: float) -> bool:
         """Tell whether numbers may be multiples of `step`; integers may always."""

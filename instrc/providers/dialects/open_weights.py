@@ -77,6 +77,14 @@ _VLLM = (
 )
 
 
+_REPETITIONS = Fact(
+    "a repetition of more than 2,000 times is refused as a lower bound, and is none as an upper one; maxItems near it is refused",
+    "llama.cpp @ b11434, src/llama-grammar.cpp, run",
+    "2026-11-28",
+    ("most_count", "most_items"),
+)
+
+
 def ollama() -> Dialect:
     """Return what is known of: Ollama tool."""
     return Dialect(
@@ -175,7 +183,10 @@ def ollama_output() -> Dialect:
         closed=True,
         formats=frozenset({"date", "time", "date-time", "uuid"}),
         enforced=True,
+        most_items=1997,
+        most_count=2000,
         facts=(
+            _REPETITIONS,
             Fact(
                 "the schema is handed to llama.cpp unchanged",
                 "ollama, docs/capabilities/structured-outputs.mdx @ fb307609",
@@ -239,13 +250,16 @@ _LLAMACPP = (
         ("patterns", "most_repeated"),
     ),
     Fact("the formats are date, time, date-time and uuid; others are ignored", _CONVERTER, "2026-11-26", ("formats",)),
-    Fact(
-        "a repetition of more than 2,000 times is refused as a lower bound, and is none as an upper one",
-        "llama.cpp @ b11434, src/llama-grammar.cpp",
-        "2026-11-26",
-        ("most_count",),
-    ),
+    _REPETITIONS,
     Fact("bounds of integers are read as 64 bits", _CONVERTER, "2026-11-26", ("most_bound",)),
+    Fact(
+        "a lower bound of integers from 100 on without an upper one lets some lesser numbers through (8030 of 8031), and from "
+        "2 * 10^15 on takes all memory of the server; a negative upper bound without a lower one lets `-05` through, which is "
+        "no JSON; both bounds are exact, and integers without bounds have 16 digits",
+        "llama.cpp @ b11434, common/json-schema-to-grammar.cpp and src/llama-grammar.cpp, run",
+        "2026-11-28",
+        ("single_bound", "other_bound"),
+    ),
     Fact(
         "a schema that is `true` or `false` is refused, also as `items` behind a tuple; beside $ref, anyOf, oneOf, enum "
         "and const other keywords are ignored",
@@ -281,6 +295,8 @@ def llamacpp() -> Dialect:
         lengths_beside_patterns=False,
         shares=True,
         most_bound=2**62,
+        single_bound=99,
+        most_items=1997,
         most_count=2000,
         facts=_LLAMACPP,
     )

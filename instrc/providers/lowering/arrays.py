@@ -99,7 +99,7 @@ def _bounded(node: JsonObject, variant: Variant, context: RewriteContext, progre
                 body["minItems"] = most
             lost.append("minItems")
     if items is not None:
-        if "maxItems" in keywords and (dialect.most_count is None or items <= dialect.most_count):
+        if "maxItems" in keywords and (dialect.items_limit is None or items <= dialect.items_limit):
             body["maxItems"] = int(items)
         else:
             lost.append("maxItems")

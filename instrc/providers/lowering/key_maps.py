@@ -62,7 +62,8 @@ def counted_entries(node: JsonObject, variant: Variant, context: RewriteContext,
     """Say how many entries a map has: a list may hold one key twice, so that a least number is exact up to one only."""
     if _COUNTING.isdisjoint(node):
         return variant, progress
-    keywords, limit = context.dialect.keywords, context.dialect.most_min_items
+    dialect = context.dialect
+    keywords, limit = dialect.keywords, dialect.most_count if dialect.most_min_items is None else dialect.most_min_items
     least, most = int(bound(node, "minProperties") or 0), bound(node, "maxProperties")
     body: JsonObject = dict(variant.body)
     lost: list[str] = []
@@ -73,7 +74,7 @@ def counted_entries(node: JsonObject, variant: Variant, context: RewriteContext,
         if least > 1 or not sendable:
             lost.append("minProperties")
     if most is not None:
-        if "maxItems" in keywords:
+        if "maxItems" in keywords and (dialect.items_limit is None or most <= dialect.items_limit):
             body["maxItems"] = int(most)
         else:
             lost.append("maxProperties")

@@ -313,8 +313,25 @@ def numbers(node: JsonObject, kind: str, context: RewriteContext, progress: Prog
             body["maximum"] = ceil(value) - 1 if most == -inf else min(ceil(value) - 1, most)
         elif keyword != "multipleOf" or kind != "integer" or value != 1:
             lost.append(keyword)
+    if kind == "integer" and dialect.single_bound is not None:
+        progress = _add_other_bound(node, body, dialect, progress)
     notes, progress = context.lose(node, lost, progress)
     return Variant(kind, body, notes=notes, node=node), progress
+
+
+def _add_other_bound(node: JsonObject, body: JsonObject, dialect: Dialect, progress: Progress) -> Progress:
+    """Give a bound the other one beside it, where a target needs that: far away, so that nobody means the numbers beyond."""
+    low, high = body.get("minimum"), body.get("maximum")
+    if isinstance(low, int) and high is None and low > (dialect.single_bound or 0):
+        keyword, far = "minimum", dialect.other_bound if low < dialect.other_bound else dialect.most_bound or low
+        body["maximum"] = far
+    elif isinstance(high, int) and low is None and high < 0:
+        keyword, far = "maximum", -(dialect.other_bound if -high < dialect.other_bound else dialect.most_bound or -high)
+        body["minimum"] = far
+    else:
+        return progress
+    written = next(each for each in (keyword, f"exclusive{keyword.capitalize()}") if each in node)
+    return progress.lose(node, written, "convention", f"is sent with {far} as the other bound, which it needs there")
 
 
 def _empty(bounds: Mapping[str, int | float], kind: str) -> bool:

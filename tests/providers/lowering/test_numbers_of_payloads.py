@@ -9,6 +9,7 @@ import pytest
 from instrc import lower
 from instrc.schema.relations import satisfies
 from instrc.schema.samples import sample
+from instrc.text.jsonvalue import at
 
 
 @pytest.mark.parametrize(
@@ -42,3 +43,48 @@ def test_an_exclusive_bound_of_an_integer_is_the_next_inclusive_one_where_only_t
 )
 def test_a_sampled_number_lies_within_its_bounds(schema: Any) -> None:
     assert satisfies(sample(schema), schema) is True
+
+
+@pytest.mark.parametrize(
+    ("said", "sent"),
+    [
+        ({"minimum": 99}, {"minimum": 99}),
+        ({"minimum": 8031}, {"minimum": 8031, "maximum": 10**16 - 1}),
+        ({"exclusiveMinimum": 2 * 10**15}, {"minimum": 2 * 10**15 + 1, "maximum": 10**16 - 1}),
+        ({"minimum": 10**17}, {"minimum": 10**17, "maximum": 2**62}),
+        ({"minimum": 10**17, "maximum": 10**18}, {"minimum": 10**17, "maximum": 10**18}),
+        ({"minimum": -8031}, {"minimum": -8031}),
+        ({"maximum": 5}, {"maximum": 5}),
+        ({"exclusiveMaximum": 0}, {"maximum": -1, "minimum": 1 - 10**16}),
+        ({"maximum": -(10**17)}, {"maximum": -(10**17), "minimum": -(2**62)}),
+    ],
+)
+def test_a_bound_that_llama_cpp_reads_wrongly_alone_has_the_other_one_beside_it(
+    said: dict[str, int], sent: dict[str, int]
+) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer", **said}}, "required": ["n"]}
+    lowered = lower(schema, "llamacpp")
+    assert at(lowered.schema, "/properties/n") == {"type": "integer", **sent}
+    told = [loss.keyword for loss in lowered.losses if loss.pointer == "/properties/n"]
+    assert told == ([] if len(sent) == len(said) else list(said))
+    assert at(lower(schema, "vllm").schema, "/properties/n").keys() == {"type", *said}
+
+
+@pytest.mark.parametrize(
+    ("target", "schema", "keyword"),
+    [
+        ("llamacpp", {"type": "array", "items": {"type": "string"}, "maxItems": 1998}, "maxItems"),
+        ("ollama-output", {"type": "array", "items": {"type": "string"}, "maxItems": 5000}, "maxItems"),
+        ("ollama-output", {"type": "object", "additionalProperties": {"type": "null"}, "maxProperties": 5000}, "maxProperties"),
+    ],
+)
+def test_a_number_of_items_that_llama_cpp_refuses_or_ignores_is_said_in_words(
+    target: Any, schema: dict[str, Any], keyword: str
+) -> None:
+    lowered = lower({"type": "object", "properties": {"a": schema}, "required": ["a"]}, target)
+    sent: Any = at(lowered.schema, "/properties/a")
+    assert "maxItems" not in sent
+    assert str(schema[keyword]) in sent["description"]
+    assert keyword in {loss.keyword for loss in lowered.losses if loss.kind == "unenforced"}
+    fewer: dict[str, Any] = {"type": "object", "properties": {"a": {**schema, keyword: 1997}}, "required": ["a"]}
+    assert at(lower(fewer, target).schema, "/properties/a/maxItems") == 1997
