@@ -188,6 +188,8 @@ class Dialect:
     """JSON types whose bounds are enforced, where keywords of bounds are taken at all."""
     most_bound: int | None = None
     """The greatest absolute value a bound of numbers may have."""
+    most_listed: int | None = None
+    """The greatest absolute value of an integer that `enum` or `const` may have."""
     single_bound: int | None = None
     """The greatest lower bound of integers that may stand without an upper one; nor may a negative upper one stand alone then."""
     other_bound: int = 10**16 - 1

@@ -252,6 +252,7 @@ _LLAMACPP = (
     Fact("the formats are date, time, date-time and uuid; others are ignored", _CONVERTER, "2026-11-26", ("formats",)),
     _REPETITIONS,
     Fact("bounds of integers are read as 64 bits", _CONVERTER, "2026-11-26", ("most_bound",)),
+    Fact("listed integers of more than 64 bits become fractions", _CONVERTER, "2026-11-28", ("most_listed",)),
     Fact(
         "a lower bound of integers from 100 on without an upper one lets some lesser numbers through (8030 of 8031), and from "
         "2 * 10^15 on takes all memory of the server; a negative upper bound without a lower one lets `-05` through, which is "
@@ -295,6 +296,7 @@ def llamacpp() -> Dialect:
         lengths_beside_patterns=False,
         shares=True,
         most_bound=2**62,
+        most_listed=2**63 - 1,
         single_bound=99,
         most_items=1997,
         most_count=2000,

@@ -99,6 +99,9 @@ def _is_told(kind: str, group: list[Json], dialect: Dialect) -> bool:
         return True
     if kind == "boolean" and len(group) == 2:
         return True
+    most = dialect.most_listed
+    if most is not None and any(isinstance(value, int) and abs(value) > most for value in group):
+        return False
     return kind == "string" or kind in dialect.enums
 
 

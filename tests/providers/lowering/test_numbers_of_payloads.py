@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from instrc import lower
+from instrc import lift, lower
 from instrc.schema.relations import satisfies
 from instrc.schema.samples import sample
 from instrc.text.jsonvalue import at
@@ -68,6 +68,16 @@ def test_a_bound_that_llama_cpp_reads_wrongly_alone_has_the_other_one_beside_it(
     told = [loss.keyword for loss in lowered.losses if loss.pointer == "/properties/n"]
     assert told == ([] if len(sent) == len(said) else list(said))
     assert at(lower(schema, "vllm").schema, "/properties/n").keys() == {"type", *said}
+
+
+def test_a_listed_number_that_llama_cpp_would_change_is_sent_as_text() -> None:
+    schema = {"type": "object", "properties": {"n": {"enum": [12345678901234567890123, 1]}}, "required": ["n"]}
+    lowered = lower(schema, "llamacpp")
+    assert at(lowered.schema, "/properties/n") == {"type": "string", "enum": ["12345678901234567890123", "1"]}
+    [call] = lift({"n": "12345678901234567890123"}, lowered).calls
+    assert call.value == {"n": 12345678901234567890123}
+    small = {"type": "object", "properties": {"n": {"enum": [2**63 - 1, 1]}}, "required": ["n"]}
+    assert at(lower(small, "llamacpp").schema, "/properties/n") == {"type": "integer", "enum": [2**63 - 1, 1]}
 
 
 @pytest.mark.parametrize(
