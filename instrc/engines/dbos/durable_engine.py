@@ -270,6 +270,8 @@ class DurableEngine(TracedEngine):
         child, slash, asked = question.id.rpartition("/")
         owner = f"{run}/{child}" if slash else run
         await self.asker.refuse_wrong(owner, asked, step, data)
+        if question.by == "operator" and isinstance(data, dict) and "retry" in data:
+            await self._retry_child(f"{owner}/{(await self.journal(owner))[1].key(asked)}", RetryOptions())
         body: JsonObject = {"answer": asked, "data": data}
         letter = store.Letter(token_hex(16), owner, body if by is None else {**body, "by": cast("Json", by)})
         async with self._carrier(run) as runner:
@@ -343,9 +345,8 @@ class DurableEngine(TracedEngine):
         idle = max(time() - row.completed_at / 1000, 0.0) if row.completed_at else 0.0
         again = retry_of(run, journal, options, ended=row.status in _BROKEN_OFF, idle=idle)
         for command in set(again.get("drop", ())) - set(again.get("fresh", ())):
-            child = await self.asker.find(f"{run}/{journal.key(command)}")
-            if child is not None and child.status == "SUCCESS":
-                await self._send_retry(child.workflow_id, RetryOptions(model=options.model))
+            if not await self._retry_child(f"{run}/{journal.key(command)}", RetryOptions(model=options.model)):
+                again["fresh"] = [*again.get("fresh", ()), command]
         letter = store.Letter(token_hex(16), run, {"again": cast("Json", again)})
         with store.trouble(self.location):
             await asyncio.to_thread(store.send, self.asker.db(), letter)
@@ -355,6 +356,16 @@ class DurableEngine(TracedEngine):
             with suppress(DBOSException):  # another process has just done so
                 await self.asker.ask(lambda client: client.rewind_workflow(run, start_step=last + 1, queue_name=store.QUEUE))
         return letter
+
+    async def _retry_child(self, run: str, options: RetryOptions) -> bool:
+        """Let a process that serves an activity go on before the run above does; `False` if a person has refused in it."""
+        child = await self.asker.find(run)
+        if child is None or child.status != "SUCCESS":
+            return True
+        if cast("Outcome", child.output)["status"] == "stopped":
+            return False  # it is begun anew, under another key
+        await self._send_retry(run, options)
+        return True
 
     async def delete(self, run: str) -> None:
         """Forget a run that has ended, and those below it."""

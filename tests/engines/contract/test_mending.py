@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
-from written_processes import TEXT, attempt, call, chunk, each, process, step
+from written_processes import DECISION, TEXT, attempt, call, chunk, each, process, step
 
 from instrc import ActivityError, CompileError, ModelError
 from instrc.engines.launch import forked  # as a command does
@@ -259,16 +259,34 @@ def test_an_answer_that_was_never_accepted_is_asked_for_anew_as_often(stage: Any
     go(body())
 
 
-@pytest.mark.parametrize("failed", ["hold", "fail"])
-def test_a_process_that_serves_an_activity_goes_on_where_it_failed(stage: Any, failed: str) -> None:
+PARENT = process(serverContext1=chunk(step1_do=call("Do", "prompt")))
+
+
+@pytest.mark.parametrize("way", ["retry", "answer", "fail"])
+def test_a_process_that_serves_an_activity_goes_on_where_it_failed(stage: Any, way: str) -> None:
     async def body() -> None:
         made = Broken(stage, DOWN, "C")
-        parent = process(serverContext1=chunk(step1_do=call("Do", "prompt")))
         stage.handlers["Do"] = CHAIN
-        assert (await stage.start(parent, failed=failed)).status == ("held" if failed == "hold" else "failed")
+        status = (await stage.start(PARENT, failed="fail" if way == "fail" else "hold")).status
+        assert status == ("failed" if way == "fail" else "held")
         made.broken.clear()
-        assert (await stage.retry()).outcome["value"] == DONE
+        report = await (stage.answer("do", {"retry": True}) if way == "answer" else stage.retry())
+        assert report.outcome["value"] == DONE
         assert made.calls == ["A", "B", "C"]
+
+    go(body())
+
+
+def test_a_process_in_which_a_person_has_refused_is_begun_anew_by_a_retry(stage: Any) -> None:
+    properties = {**DECISION["properties"], **TEXT["properties"]}
+    asking = process(userContext1=chunk(step1_ask=step({**TEXT, "properties": properties}, "prompt")))
+
+    async def body() -> None:
+        stage.handlers = {"Do": asking}
+        await stage.start(PARENT)
+        assert (await stage.answer("ask", {"text": "", "decision": "Reject"})).outcome["error"]["code"] == "stopped"
+        await stage.retry()
+        assert (await stage.answer("ask", {"text": "yes", "decision": "Approve"})).status == "done"
 
     go(body())
 
