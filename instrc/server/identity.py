@@ -22,7 +22,7 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 
 from instrc import problems
 from instrc.problems.problem import CompileError
-from instrc.server.access import ALL, Caller, Role
+from instrc.server.access import ALL, Caller, Means, Role
 from instrc.server.records import Records
 from instrc.text.jsonvalue import Json, as_object, as_text, as_texts, mapping
 from instrc.vibes.service_settings import OidcSettings, ServiceSettings
@@ -38,22 +38,6 @@ _REFETCH: Final = 60.0
 _FETCHED_BYTES: Final = 1024 * 1024
 _LONGEST: Final = 16 * 1024
 """Letters of a token."""
-
-
-def roles_of(settings: ServiceSettings, name: str, groups: Iterable[str]) -> dict[str, frozenset[Role]]:
-    """Return the roles that the settings give to a person, by program."""
-    words = {name, ALL, *(f"group:{group}" for group in groups)}
-    found: dict[str, frozenset[Role]] = {}
-    for program, held in settings.roles.items():
-        roles = frozenset(cast("Role", role) for role, names in held.items() if words & {*names})
-        if roles:
-            found[program] = roles
-    return found
-
-
-def groups_of(settings: ServiceSettings, name: str, groups: Iterable[str]) -> frozenset[str]:
-    """Return the groups of a person: those that are said, and those of the settings."""
-    return frozenset({*groups, *(group for group, names in settings.groups.items() if name in names)})
 
 
 def refuse_unknown(reason: str) -> NoReturn:
@@ -131,15 +115,20 @@ class Identity:
             refuse_unknown("the key is not one of this service")
         if row.expires is not None and row.expires < time():
             refuse_unknown("the key has expired")
-        return self._caller_of_key(row.name, row.roles, row.groups)
+        return self._caller("key", row.name, row.groups, row.roles)
 
-    def _caller_of_key(self, name: str, roles: list[str], groups: list[str]) -> Caller:
-        known = groups_of(self.settings, name, groups)
-        held = roles_of(self.settings, name, known)
-        for said in roles:
+    def _caller(self, by: Means, name: str, groups: Iterable[str], roles: Iterable[str] = ()) -> Caller:
+        """Return somebody with the groups and roles that are said, and those of the settings."""
+        known = frozenset({*groups, *(group for group, names in self.settings.groups.items() if name in names)})
+        words = {name, ALL, *(f"group:{group}" for group in known)}
+        listed = [
+            f"{program}:{role}" for program, all_ in self.settings.roles.items() for role, who in all_.items() if words & {*who}
+        ]
+        held: dict[str, frozenset[Role]] = {}
+        for said in (*listed, *roles):
             program, _, role = said.rpartition(":")
             held[program or ALL] = held.get(program or ALL, frozenset()) | {cast("Role", role)}
-        return Caller(name, known, held, "key")
+        return Caller(name, known, held, by)
 
     # --- tokens ---------------------------------------------------------------------------------------------------------------
 
@@ -168,8 +157,7 @@ class Identity:
         if not isinstance(name, str) or not name:
             refuse_unknown(f"the token has no `{oidc.name}`")
         listed = [each for each in groups if isinstance(each, str)] if isinstance(groups, list) else []
-        known = groups_of(self.settings, name, listed)
-        return Caller(name, known, roles_of(self.settings, name, known), "token")
+        return self._caller("token", name, listed)
 
     # --- sessions of pages ----------------------------------------------------------------------------------------------------
 
@@ -193,16 +181,13 @@ class Identity:
         value = None if found is None else self.signer.read("session", found.value, SESSION_SECONDS)
         if value is None:
             return None
-        name, groups = as_text(value["name"]), as_texts(value["groups"])
         ident = value.get("key")
         if ident is None:
-            known = groups_of(self.settings, name, groups)
-            return Caller(name, known, roles_of(self.settings, name, known), "cookie")
+            return self._caller("cookie", as_text(value["name"]), as_texts(value["groups"]))
         row = self.records.key(str(ident))
         if row is None or (row.expires is not None and row.expires < time()):
             return None  # the key was taken back
-        made = self._caller_of_key(row.name, row.roles, row.groups)
-        return Caller(made.name, made.groups, made.roles, "cookie")
+        return self._caller("cookie", row.name, row.groups, row.roles)
 
 
 # Signed links: one person answers one question with it, once.

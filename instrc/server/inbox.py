@@ -184,6 +184,7 @@ class Inbox:
             "problems": (),
             "note": None,
             "mine": found.claimed_by == caller.name,
+            "gives": caller.may("operator", found.program),
             "tag": found.tag,
         }
         return self.page(

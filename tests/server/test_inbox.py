@@ -261,6 +261,20 @@ def test_what_is_shown_and_answered_is_text(tmp_path: Path, text: str) -> None:
     inbox(tmp_path, test, hostile=hostile)
 
 
+def test_whoever_operates_gives_a_question_on_that_is_for_others(tmp_path: Path) -> None:
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        page = await http.get(asked(run))
+        assert "You may not answer this" in page.text
+        done = await http.post(asked(run), data={**seen(page).sent, "to": "cat", "do": "delegate"})
+        assert "You have handed this over" in done.text
+        assert "cat (until" in done.text
+        done = await http.post(asked(run), data={**seen(done).sent, "do": "release"})
+        assert "You have given this back" in done.text
+
+    people = {"letter.approve": PeopleSettings(("bob",))}
+    inbox(tmp_path, test, caller=BOSS, settings=ServiceSettings(people=people))
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("kind", get_args(FailureKind))
 def test_a_failed_run_says_so_in_the_language_of_the_reader_and_quotes_the_rest(tmp_path: Path, kind: Any, language: str) -> None:
