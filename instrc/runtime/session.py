@@ -15,7 +15,7 @@ from instrc.runtime.models.model import Model, ModelError, Reply, Request
 from instrc.runtime.traces import Sink
 from instrc.schema.strip import split
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text
-from instrc.text.sentences import EN, Sentences
+from instrc.text.sentences import EN, Sentences, filled, translated
 
 # A session: a model with compiled tools. It fills one, and what follows depends on what was compiled.
 #
@@ -70,7 +70,8 @@ class Session:
         for _ in range(TOOLS_OF_A_TURN):
             answer, wrong = await self._ask_model()
             if answer is None:
-                yield self._note(f"the model gave no answer that fits, at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}")
+                reason = translated(wrong[0]["message"], self.sentences.faults)
+                yield self._note(filled(self.sentences.unfit, place=wrong[0]["pointer"] or "/", reason=reason))
                 return
             said: JsonObject = {"text": answer["say"]} if answer["say"] else {}
             used = answer["use"]
@@ -78,11 +79,11 @@ class Session:
                 yield self._take({"from": "model", **said})
                 return
             offer = next(offer for offer in self.offers if offer.name == used["tool"])
-            filled = used["arguments"]
-            yield self._take({"from": "model", **said, "use": offer.name, "arguments": filled})
-            result = split(filled, offer.schema)["output"] if offer.begin is None else await offer.begin(offer.name, filled, text)
+            given = used["arguments"]
+            yield self._take({"from": "model", **said, "use": offer.name, "arguments": given})
+            result = split(given, offer.schema)["output"] if offer.begin is None else await offer.begin(offer.name, given, text)
             yield self._take({"from": offer.name, "result": result})
-        yield self._note(f"the model has used {TOOLS_OF_A_TURN} tools, which is the most in one turn: say something to go on")
+        yield self._note(filled(self.sentences.many_tools, number=str(TOOLS_OF_A_TURN)))
 
     def _take(self, turn: JsonObject) -> JsonObject:
         self.turns.append(turn)

@@ -125,6 +125,8 @@ class Sentences:
     """In a conversation."""
     say: str = "Your words to the person; null if a tool is used without words."
     use: str = "The tool to use, or null."
+    unfit: str = "the model gave no answer that fits, at `{place}`: {reason}"
+    many_tools: str = "the model has used {number} tools, which is the most in one turn: say something to go on"
     cut: str = "the answer was cut off at a limit of length: be shorter"
     empty: str = "nothing was filled in: answer by the tool"
     twice: str = "the tool was called more than once: call it once"
@@ -276,6 +278,8 @@ SENTENCES: Mapping[str, Sentences] = {
         turn="Скажи что-нибудь человеку или вызови инструмент и посмотри, что он даст.",
         say="Твои слова человеку; null, если инструмент вызван без слов.",
         use="Инструмент, который нужно вызвать, или null.",
+        unfit="модель не дала подходящего ответа, в `{place}`: {reason}",
+        many_tools="модель вызвала {number} инструментов, больше за один ход нельзя: скажи что-нибудь, чтобы продолжить",
         cut="ответ оборвался: он слишком длинный, пиши короче",
         empty="ничего не заполнено: ответь вызовом инструмента",
         twice="инструмент вызван несколько раз: вызови его один раз",
