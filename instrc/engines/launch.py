@@ -91,10 +91,8 @@ def equip(run: str, plan: PinnedPlan, how: JsonObject, sink: Sink, own: Own | No
     settings = _settings_of(folder)
     prepared = Prepared(run, plan["process"], folder, settings, processes, step=step)
     given = own.activities or Activities()
-    made = _rehearsed_once(plan, processes) if how.get("rehearse") else None
-    if made is not None and ("results" in as_array(how.get("invented", ["results"])) or not made):
-        activities = made
-    else:
+    activities = _rehearsed_for(plan, how)
+    if activities is None:
         activities = activities_of(prepared, given) if given else _registered_in(folder)
     model, words = own.model, how.get("model") or settings.run.get("model")  # earlier releases noted none: it was invented
     if model is None and isinstance(words, str):
@@ -102,6 +100,14 @@ def equip(run: str, plan: PinnedPlan, how: JsonObject, sink: Sink, own: Own | No
     if model is None:
         _require_model(reach_of(plan, activities, processes), settings)
     return equipped(prepared, plan, run, model, activities, sink, own.checks, how)
+
+
+def _rehearsed_for(plan: PinnedPlan, how: JsonObject) -> Activities | None:
+    """Return the activities of a rehearsal that makes their results, also where the plan calls none; `None` for any other run."""
+    if not how.get("rehearse"):
+        return None
+    made = _rehearsed_once(plan, as_object(how.get("processes") or {}))
+    return made if not made or "results" in as_array(how.get("invented", ["results"])) else None
 
 
 def _rehearsed_once(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activities:
@@ -639,7 +645,7 @@ def require_model(how: JsonObject, run: str, words: str) -> None:
 def version_of(before: Launch, prepared: Prepared, own: Own | None = None) -> Launcher:
     """Return what begins runs of another version of a program as a run was begun: with its model, settings and limits."""
     how, options = before.how, before.plan["options"]
-    calls = how.get("rehearse") and "results" not in as_array(how.get("invented") or [])
+    calls = bool(how.get("rehearse")) and _rehearsed_for(before.plan, how) is None
     budget = how.get("budget")
     return Launcher(
         prepared,

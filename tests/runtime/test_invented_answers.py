@@ -205,3 +205,12 @@ def test_a_rehearsal_invents_no_results_where_nothing_is_called(engine: Any, sen
     assert (run.outcome["status"], run.invented) == ("done", ("answers",))
     assert instrc.run(Path("send.aug"), "x", rehearse=True, engine=engine).invented == ("answers", "results")
     instrc.close_stores()
+
+
+def test_another_version_of_what_is_rehearsed_calls_nobody_either(sent: list[str]) -> None:
+    Path("draft.aug").write_text("Draft(prompt)")
+    for engine in ("memory", "durable"):
+        run = instrc.run(Path("draft.aug"), "x", rehearse=True, engine=engine, store="kept")  # type: ignore[arg-type]  # one of its words
+        fork = run.fork(program=Path("send.aug"))
+        assert (fork.status, fork.invented, sent) == ("done", ("answers", "results"), [])
+    instrc.close_stores()
