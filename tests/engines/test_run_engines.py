@@ -152,6 +152,18 @@ def test_many_runs_at_the_same_time_share_an_engine(engine: str) -> None:
     assert [run.value for run in asyncio.run(asyncio.wait_for(all_(), 60))] == [f"Thank you! {number}" for number in range(8)]
 
 
+@pytest.mark.parametrize("engine", ["memory", "durable"], indirect=True)
+def test_of_two_answers_at_the_same_time_the_second_hears_that_there_is_one(engine: str) -> None:
+    run = begin(engine, [], "r")
+
+    async def both() -> list[Any]:
+        answers = [run.answer_async("approve", {"decision": "Approve"}) for _ in range(2)]
+        return await asyncio.gather(*answers, return_exceptions=True)
+
+    [error] = [each for each in asyncio.run(both()) if isinstance(each, Exception)]
+    assert "`approve` was answered already" in str(error) or "the run has ended" in str(error)
+
+
 def test_a_run_that_is_done_says_so_when_it_is_retried_in_its_program(engine: str) -> None:
     run = begin(engine, [], "r").answer("approve", {"decision": "Approve"})
     with pytest.raises(instrc.CompileError, match="it is done"):

@@ -281,9 +281,11 @@ class DurableEngine(TracedEngine):
             with store.trouble(self.location):
                 await asyncio.to_thread(store.send, self.asker.db(), letter)
             taken = await self._delivered(letter)
-        if not taken:
+        report = await self.show(run)
+        if not taken:  # somebody else was first
+            chosen([each for each in report.questions if each.id != question.id], step, run, report)
             raise CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=())])
-        return await self.show(run)
+        return report
 
     async def cancel(self, run: str) -> RunReport:
         """End a run, and what it has begun; one that has ended stays as it is."""
