@@ -122,6 +122,16 @@ def test_a_schema_and_a_message_arrive_as_they_are_previewed(kind: str, standin:
     assert lowering.payload == asked.payload
 
 
+@pytest.mark.parametrize("kind", ["anthropic"], indirect=True)
+def test_the_limit_that_a_provider_always_wants_is_previewed(kind: str, standin: Standin) -> None:
+    standin.answers.append((200, SHAPES[kind](FILLED, "step1_read")))
+    ask(kind)
+    [(_, _, sent)] = standin.seen
+    shown = provider_of(model_of(f"{kind}:m-1", Path()))
+    assert shown is not None
+    assert shown.preview(Request("r/c", "a", "m", SCHEMA))[0].options == {"max_tokens": sent["max_tokens"]}
+
+
 @pytest.mark.parametrize("kind", ["openai"], indirect=True)
 def test_parameters_of_a_provider_are_joined_from_wherever_they_are_set(kind: str, standin: Standin) -> None:
     table = RequestTable(

@@ -26,6 +26,7 @@ class Anthropic(Provider):
     url: ClassVar[str] = "ANTHROPIC_BASE_URL"
     envelope: ClassVar[str] = "content"
     tokens: ClassVar[TokenNames] = ("usage", "input_tokens", "output_tokens")
+    usual: ClassVar[JsonObject] = {"max_tokens": ANTHROPIC_TOKENS}
     names: ClassVar[Mapping[str, str]] = {"max_tokens": "max_tokens", "reasoning": "effort"}
     """The library has no temperature any more; models that take one get it under `extra`."""
 
@@ -44,7 +45,7 @@ class Anthropic(Provider):
             yield piece.model_dump(mode="json", exclude_unset=True, warnings=False)
 
     async def _create(self, client: Client, asked: ProviderRequest, **form: Json) -> Client:
-        options = {"max_tokens": ANTHROPIC_TOKENS, **asked.options}
+        options = dict(asked.options)
         effort = options.pop("effort", None)
         if effort == "none":
             options["thinking"] = {"type": "disabled"}

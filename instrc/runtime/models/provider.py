@@ -117,6 +117,8 @@ class Provider(ABC):
     """Where an answer says how many tokens it took."""
     names: ClassVar[Mapping[str, str]] = {"max_tokens": "max_tokens", "temperature": "temperature"}
     """What the provider calls each setting of a request that it has."""
+    usual: ClassVar[JsonObject] = {}
+    """Settings that every request has, unless others are set."""
     endless: ClassVar[bool] = False
     """Whether answers have no limit of their own, so that they need one."""
 
@@ -244,7 +246,7 @@ class Provider(ABC):
         given = cast("JsonObject", settings)
         says_words = settings.get("words", True)
         message = message_with_words(request.message, lowering, request.sentences) if says_words else request.message
-        wanted = {name: given[name] for name in ("max_tokens", "temperature", "seed", "reasoning") if name in given}
+        wanted = self.usual | {name: given[name] for name in ("max_tokens", "temperature", "seed", "reasoning") if name in given}
         if self.endless and "max_tokens" not in wanted:
             context = settings.get("context", self._context or sys.maxsize)
             left = max(context - len(message.encode()) // BYTES - MARGIN, LEAST_BOUND)
