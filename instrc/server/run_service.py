@@ -437,9 +437,12 @@ class RunService:
         try:
             return await self._info_of(await self._decide(run, name, votes, decided))
         except CompileError as error:
+            closed = all(each.id != name for each in (await self.engine.show(run)).questions)
             match error.problems[0]:
                 case problems.runs.NoSuchQuestion(closed="answered" | "not asked"):
                     return await self.run(caller, run)  # another request has just told the run the same
+                case problems.runs.RejectedAnswer() if closed:  # it fitted: what it answers was closed in between
+                    return await self.run(caller, run)
                 case problems.runs.NoSuchQuestion() | problems.runs.RejectedAnswer():
                     await asyncio.to_thread(take_back)
             raise

@@ -11,6 +11,7 @@ from serving import ANN, ANSWER, BOB, BOSS, CAT, RunService, asking, on, service
 
 from instrc import CompileError, find_run
 from instrc.cli import main
+from instrc.problems.runs import RejectedAnswer
 from instrc.runtime.retry import RetryOptions
 from instrc.server.approvals import Vote  # written as by a process that has ended then
 from instrc.server.records import Records  # what is left in it is looked at
@@ -103,6 +104,23 @@ def test_all_who_agree_are_the_authors_of_an_answer(tmp_path: Path) -> None:
         assert told["by"]["who"] == "bob, ann"
 
     on(service(tmp_path, pay=asking(**{"x-needed": 2, "x-veto": False})), body)
+
+
+def test_a_vote_that_comes_while_its_question_closes_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def body(made: RunService) -> None:
+        run = (await made.start(ANN, "pay", "x", wait=30)).report.run
+        tell = made.engine.answer
+
+        async def late(*given: Any) -> None:
+            await tell(*given)
+            raise CompileError([RejectedAnswer(step="userContext1", pointer="", reason="it is not asked any more")])
+
+        monkeypatch.setattr(made.engine, "answer", late)
+        await made.answer(BOB, run, "userContext1", ANSWER)
+        assert (await settled(made, run, "done")).report.status == "done"
+        assert [each.who for each in (await made.votes(BOSS, run))["userContext1"]] == ["bob"]
+
+    on(service(tmp_path, pay=asking()), body)
 
 
 def test_who_may_only_start_runs_follows_those(tmp_path: Path) -> None:
