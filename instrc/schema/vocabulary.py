@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
-from typing import Final, Literal, TypeAlias, TypeGuard
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -210,11 +209,6 @@ APPROVAL = ("x-approvers", "x-needed", "x-veto", "x-not", "x-claim")
 
 TEMPERATURE = "x-temperature"
 """The word of a step of a model that says how freely it answers: the engine reads it, and the model is not shown it."""
-
-
-def is_temperature(value: object) -> TypeGuard[int | float]:
-    """Tell whether a value is a temperature: a number from 0."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
 
 
 def unknown_before(draft: int) -> frozenset[str]:

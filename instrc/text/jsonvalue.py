@@ -11,7 +11,8 @@ checks that every schema of a large document goes through, and for telling integ
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
+from sys import float_info
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeGuard, cast
 
 if TYPE_CHECKING:
     Json: TypeAlias = "bool | int | float | str | JsonArray | JsonObject | None"
@@ -142,6 +143,11 @@ def require_tree(value: JsonLike) -> None:
                     message = f"a key of JSON is a text, not {type(key).__name__}"
                     raise TypeError(message)
         stack.extend((part, True) for part in (here.values() if isinstance(here, dict) else here))
+
+
+def is_amount(value: object) -> TypeGuard[int | float]:
+    """Tell whether a value is a number from 0 that a float can hold: no boolean, no infinity, no integer of 400 digits."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= float_info.max
 
 
 def is_deeper(value: JsonLike, levels: int) -> bool:

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypedDict, TypeVar, cast
 
@@ -17,7 +16,7 @@ from instrc.problems.suggest import nearest
 from instrc.text.durations import is_span
 from instrc.text.files import TomlError, read_regular, read_toml
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, is_amount
 from instrc.text.sentences import EN, SENTENCES, Sentences
 from instrc.text.sentences import NAMES as SENTENCE_NAMES
 from instrc.text.source import Source, Span
@@ -352,7 +351,7 @@ def _request_value(kind: str, value: object) -> object:
         case "span":
             return _span(value)
         case _:
-            fits = isinstance(value, int | float) and number and 0 <= value < inf
+            fits = is_amount(value)
     return value if fits else None
 
 
@@ -363,9 +362,7 @@ def _span(value: object) -> float | None:
 
         text = value if is_duration(value) else from_words(value)
         value = None if text is None else seconds(text)
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < inf:
-        return None
-    return float(value)
+    return float(value) if is_amount(value) and value > 0 else None
 
 
 def is_model_pattern(pattern: str) -> bool:
@@ -549,12 +546,7 @@ class _SettingsReader:
             if not price:
                 self._wrong(f"prices.{name}", "it has `input` and `output`, US dollars for a million tokens", word=name)
             for key, value in price.items():
-                if (
-                    key not in {"input", "output"}
-                    or isinstance(value, bool)
-                    or not isinstance(value, int | float)
-                    or not value >= 0
-                ):
+                if key not in {"input", "output"} or not is_amount(value):
                     self._wrong(f"prices.{name}", "it has `input` and `output`, US dollars for a million tokens", word=name)
         return written
 

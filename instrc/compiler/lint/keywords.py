@@ -22,7 +22,7 @@ from instrc.schema.patterns import patterns_in, too_large
 from instrc.schema.plain_checks import satisfies_plainly
 from instrc.schema.walk import subschemas, with_parts
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, Location, at, listing, pointer
+from instrc.text.jsonvalue import Json, Location, at, is_amount, listing, pointer
 from instrc.text.source import Span
 
 if TYPE_CHECKING:
@@ -452,7 +452,7 @@ def _of_engines(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str])
                 continue
             from instrc.problems.suggest import is_a_slip_of  # few schemas have words of their own
 
-            if word == vocabulary.TEMPERATURE and vocabulary.is_temperature(value):
+            if word == vocabulary.TEMPERATURE and is_amount(value):
                 continue
             beside = any(each in read.schema for each in vocabulary.APPROVAL)
             approval = vocabulary.APPROVAL if beside else vocabulary.APPROVAL[:2]  # `x-note` and `x-vote` are words like others

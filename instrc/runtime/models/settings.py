@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 from typing import Final, cast
 
 from instrc.runtime.interpreter.documents import bare_name
-from instrc.schema.vocabulary import TEMPERATURE, is_temperature
+from instrc.schema.vocabulary import TEMPERATURE
 from instrc.schema.walk import map_schemas
-from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping
+from instrc.text.jsonvalue import Json, JsonObject, as_object, is_amount, mapping
 from instrc.vibes.settings import RequestSettings, is_model_pattern
 
 TIMEOUT: Final = 600.0
@@ -50,7 +50,7 @@ def temperatures(schema: Json, steps: Sequence[str]) -> list[float]:
     """Return the temperatures that steps say, each once; without steps the schema itself is the only one."""
     parts = mapping(mapping(schema).get("properties"))
     nodes = [mapping(parts.get(step)) for step in steps] or [mapping(schema)]
-    return list(dict.fromkeys(float(value) for node in nodes if is_temperature(value := node.get(TEMPERATURE))))
+    return list(dict.fromkeys(float(value) for node in nodes if is_amount(value := node.get(TEMPERATURE))))
 
 
 def joined(*parts: RequestSettings) -> RequestSettings:

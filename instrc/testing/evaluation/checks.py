@@ -22,7 +22,7 @@ from instrc.testing.evaluation.dataset import DataSet, EvalCase
 from instrc.testing.evaluation.results import CheckResult, RunFacts
 from instrc.text.arguments import excerpt
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, as_object, equal, freeze
+from instrc.text.jsonvalue import Json, JsonObject, as_object, equal, freeze, is_amount
 from instrc.text.source import Span
 
 # A check looks at one part of what a run has brought, at a path: a member of the value, or a step and a member of that.
@@ -277,7 +277,8 @@ KINDS: Mapping[str, CheckKind] = {
 
 
 def _is_number(value: Json) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Tell whether a value is a number that a float can hold, so that it can be reckoned with."""
+    return isinstance(value, float) or (isinstance(value, int) and is_amount(abs(value)) and not isinstance(value, bool))
 
 
 def _float(options: JsonObject, name: str, otherwise: float) -> float:

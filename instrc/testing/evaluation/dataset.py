@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import runpy
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from math import isfinite
 from pathlib import Path
 from typing import Final, Literal, cast
 
@@ -17,7 +16,7 @@ from instrc.problems.suggest import did_you_mean, nearest
 from instrc.runtime.boundary import guarded, said_by
 from instrc.text.files import is_regular
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, Location, listing
+from instrc.text.jsonvalue import Json, JsonObject, Location, is_amount, listing
 from instrc.text.source import Source, Span
 from instrc.tools.python_values import json_of
 from instrc.tools.sources import Given, of_text, of_value
@@ -169,7 +168,7 @@ def _case(item: Json, number: int, at: Span | None, wrong: list[InvalidDataSet])
     if not isinstance(tags, list) or not all(isinstance(tag, str) and tag for tag in tags):
         refuse("`tags` is a list of texts")
         tags = []
-    if not isinstance(weight, int | float) or isinstance(weight, bool) or not (isfinite(weight) and weight > 0):
+    if not is_amount(weight) or weight == 0:
         refuse("`weight` is a number above 0")
         weight = 1
     if not isinstance(answers, dict):

@@ -53,6 +53,8 @@ WRONG = {
     '{"input": "x", "tags": [1]}': "`tags` is a list of texts",
     '{"input": "x", "weight": 0}': "`weight` is a number above 0",
     '{"input": "x", "weight": true}': "`weight` is a number above 0",
+    f'{{"input": "x", "weight": {10**400}}}': "`weight` is a number above 0",
+    f'{{"checks": {{"a": {{"check": "number", "relative": {10**400}}}}}}}\n{{"input": "x"}}': "`relative` is a number",
     '{"input": "x", "answers": []}': "`answers` is an object",
     '{"input": "x", "id": "a"}\n{"input": "y", "id": "a"}': "another case has this id",
     '{"input": "x"}\n[1]': "a table of pandas",
