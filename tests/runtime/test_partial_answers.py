@@ -17,7 +17,7 @@ from written_processes import HalfTold
 import instrc
 from instrc import CompileError, ModelError, Reply, Request
 from instrc.runtime.models.catalogue import model_of, provider_of
-from instrc.runtime.models.partial import prefix_value  # the law below is about it alone
+from instrc.runtime.models.partial import in_shape, prefix_value  # what is said below is about them alone
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 WORDS = st.text(st.characters(codec="utf-8"), max_size=6)
@@ -162,6 +162,14 @@ def test_a_part_has_the_shape_of_the_program_however_its_value_is_sent(kind: str
     assert len(told) > 3
     assert [part for part in told if not grows_into(part, whole)] == []
     assert not any(part.get("tone", "short") != "short" for part in told)
+
+
+@pytest.mark.parametrize("schema", [{"type": "array", "items": {"$ref": "#"}}, {"anyOf": [{"$ref": "#"}]}])
+def test_a_part_may_be_deep_and_its_schema_may_lead_to_itself(schema: Any) -> None:
+    deep: Any = []
+    for _ in range(2000):
+        deep = [deep]
+    assert in_shape(deep, schema, schema) is not None
 
 
 @pytest.mark.parametrize("only", [0, 3])

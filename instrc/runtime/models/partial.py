@@ -88,20 +88,20 @@ def whole_answer(pieces: list[JsonObject], names: tuple[str | None, str, str]) -
     return answer | (counts if member is None else {member: counts})
 
 
-def in_shape(value: Json, schema: Json, root: Json) -> Json:
+def in_shape(value: Json, schema: Json, root: Json, depth: int = 0) -> Json:
     """Return the beginning of a value without what is not of its schema yet: half of a map that is sent as a list of its keys."""
     schema = dereferenced(schema, root)
-    if not isinstance(schema, dict) or not isinstance(value, dict | list):
+    if not isinstance(schema, dict) or not isinstance(value, dict | list) or depth > _DEEP_VALUE:
         return value
     fitting = [each for each in _branches(schema) if _may_become(value, each, root)]
     if "anyOf" in schema or "oneOf" in schema:
-        return in_shape(value, fitting[0], root) if len(fitting) == 1 else value
+        return in_shape(value, fitting[0], root, depth + 1) if len(fitting) == 1 else value
     if isinstance(value, list):
         items = schema.get("items")
-        return [in_shape(each, items, root) for each in value if _may_become(each, items, root)]
+        return [in_shape(each, items, root, depth + 1) for each in value if _may_become(each, items, root)]
     parts, rest = mapping(schema.get("properties")), schema.get("additionalProperties")
     known = [(key, each, parts.get(key, rest)) for key, each in value.items()]
-    return {key: in_shape(each, part, root) for key, each, part in known if _may_become(each, part, root)}
+    return {key: in_shape(each, part, root, depth + 1) for key, each, part in known if _may_become(each, part, root)}
 
 
 def _branches(schema: JsonObject) -> list[Json]:
@@ -122,6 +122,8 @@ def _may_become(value: Json, schema: Json, root: Json, depth: int = 0) -> bool:
 
 _DEEP: Final = 8
 """Levels of unions in one another that are looked at."""
+_DEEP_VALUE: Final = 100
+"""Levels of a value that are looked at; what lies deeper is told as it is."""
 _TEXT = r'(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|\\u(?![dD][89abAB])[0-9a-fA-F]{4})*+'
 """The text of a string as far as its escapes are whole; half of a pair is none."""
 _TOKEN = re.compile(rf'\s++|[\[\]{{}},:]|"(?:[^"\\]++|\\.)*+"|(?P<open>"{_TEXT})|(?P<bare>[^\s\[\]{{}},:"]++)', re.DOTALL)
